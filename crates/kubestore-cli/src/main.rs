@@ -1,0 +1,3 @@
+//! Appears with its issue.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Fixtures and the replayer of recordings.
