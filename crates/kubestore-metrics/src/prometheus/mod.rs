@@ -1,0 +1,8 @@
+//! The recorder that keeps the metrics in a Prometheus registry.
+
+mod collectors;
+mod label_set;
+mod recorder;
+
+pub use label_set::LabelSet;
+pub use recorder::PrometheusRecorder;
