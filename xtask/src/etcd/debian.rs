@@ -8,21 +8,21 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::version::Wanted;
-use crate::command::{command, on_path, run_aside};
+use super::version::{Version, Wanted};
+use crate::command::{command, on_path, read, run_aside};
 
 /// Where Debian's own keys are; without that file apt uses the keys it trusts anyway.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// The path of an unpacked etcd.
-pub(super) fn fetch(scratch: &Path, _wanted: Wanted) -> Result<PathBuf> {
+pub(super) fn fetch(scratch: &Path, wanted: Wanted) -> Result<PathBuf> {
     for tool in ["apt-get", "dpkg"] {
         on_path(tool).with_context(|| format!("no {tool} on this machine"))?;
     }
     let mirrors = mirrors(&sources(Path::new("/etc/apt")));
     let mut failures = Vec::new();
     for mirror in &mirrors {
-        match fetch_from(mirror, scratch) {
+        match fetch_from(mirror, scratch, wanted) {
             Ok(binary) => return Ok(binary),
             Err(error) => failures.push(format!("{error:#}")),
         }
@@ -33,7 +33,7 @@ pub(super) fn fetch(scratch: &Path, _wanted: Wanted) -> Result<PathBuf> {
     bail!("{}", failures.join("; "));
 }
 
-fn fetch_from(mirror: &str, scratch: &Path) -> Result<PathBuf> {
+fn fetch_from(mirror: &str, scratch: &Path, wanted: Wanted) -> Result<PathBuf> {
     let configuration = configure(mirror, scratch)?;
     let apt = |arguments: &[&str]| -> Command {
         let mut apt = command("apt-get");
@@ -41,6 +41,11 @@ fn fetch_from(mirror: &str, scratch: &Path) -> Result<PathBuf> {
         apt
     };
     run_aside(&mut apt(&["update"])).context("apt cannot read the list of the unstable suite")?;
+    let offered =
+        read(&mut apt(&["download", "--print-uris", "etcd-server"])).context("no package etcd-server")?;
+    if let Some(version) = version_of_package(&offered).filter(|version| !wanted.accepts(*version)) {
+        bail!("the unstable suite has etcd {version}");
+    }
     run_aside(&mut apt(&["download", "etcd-server"])).context("apt cannot fetch the package etcd-server")?;
     let package = fs::read_dir(scratch)?
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -49,6 +54,14 @@ fn fetch_from(mirror: &str, scratch: &Path) -> Result<PathBuf> {
     let unpacked = scratch.join("unpacked");
     run_aside(command("dpkg").arg("--extract").arg(package).arg(&unpacked))?;
     Ok(unpacked.join("usr/bin/etcd"))
+}
+
+/// The version in a line as `'http://…' etcd-server_3.5.30-2_amd64.deb 12 SHA256:…`, with an epoch and the packaging left out.
+fn version_of_package(offered: &str) -> Option<Version> {
+    let file = offered.split_whitespace().find_map(|word| word.strip_prefix("etcd-server_"))?;
+    let version = file.split('_').next()?;
+    let version = version.rsplit_once("%3a").map_or(version, |split| split.1);
+    version.split(['-', '+', '~']).next()?.parse().ok()
 }
 
 /// Writes a configuration whose folders are all in the scratch folder. It is read after the machine's own, so that a proxy set
@@ -73,6 +86,7 @@ fn configure(mirror: &str, scratch: &Path) -> Result<PathBuf> {
         ("Dir::Etc::sourcelist", &sources),
         ("Dir::Etc::sourceparts", Path::new("/dev/null")),
         ("Acquire::Languages", Path::new("none")),
+        ("Acquire::IndexTargets::deb::DEP-11::DefaultEnabled", Path::new("false")),
         ("APT::Sandbox::User", Path::new("root")),
     ] {
         writeln!(text, "{key} \"{}\";", value.display())?;
@@ -138,5 +152,14 @@ mod tests {
     fn no_sources_give_no_mirror() {
         assert_eq!(mirrors(""), Vec::<String>::new());
         assert_eq!(mirrors("deb\nURIs:\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_offered_version_is_read_from_the_name_of_the_package() {
+        let offered = "'http://mirror.example/p/etcd-server_3.5.30-2%2bb1_amd64.deb' etcd-server_3.5.30-2+b1_amd64.deb 1 SHA256:0\n";
+        assert_eq!(version_of_package(offered), "3.5.30".parse().ok());
+        let epoch = "'http://mirror.example/p' etcd-server_1%3a3.6.1~rc1-1_amd64.deb 1 SHA256:0";
+        assert_eq!(version_of_package(epoch), "3.6.1".parse().ok());
+        assert_eq!(version_of_package("nothing"), None);
     }
 }
