@@ -6,15 +6,25 @@ here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 if found=$(command -v protoc 2>/dev/null); then
     exec "$found" "$@"
 fi
-root=$(dirname -- "$here")
-stamp="$root/target/protoc/path"
+target=$(dirname -- "$here")/target/protoc
+stamp=$target/path
+
+# What the calling build was told about wrappers, flags and targets is not meant for this one. Calls at the same
+# time wait for each other in cargo, and each then writes the same path.
+vendored() {
+    env -u CARGO_TARGET_DIR -u CARGO_BUILD_TARGET_DIR -u CARGO_BUILD_TARGET -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS \
+        -u RUSTC -u RUSTC_WRAPPER -u RUSTC_WORKSPACE_WRAPPER -u MAKEFLAGS -u CARGO_MAKEFLAGS \
+        "${CARGO:-cargo}" run --quiet --locked --manifest-path "$here/protoc/Cargo.toml" --target-dir "$target"
+}
+
 if [ ! -s "$stamp" ] || [ ! -x "$(cat "$stamp")" ]; then
-    mkdir -p "$root/target/protoc"
-    path=$(env -u CARGO_TARGET_DIR -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS -u RUSTC_WRAPPER -u CARGO_BUILD_TARGET \
-        cargo run --quiet --locked --manifest-path "$here/protoc/Cargo.toml" --target-dir "$root/target/protoc") || {
-        echo "protoc.sh: no protoc on the path and the vendored one (crate protoc-bin-vendored) could not be built; install protoc or set PROTOC" >&2
+    mkdir -p "$target"
+    path=$(vendored) || path=
+    if [ ! -x "$path" ]; then
+        echo "protoc.sh: no protoc on the path, and the vendored one (crate protoc-bin-vendored) cannot be built" \
+            "or does not exist for this machine; install protoc or set PROTOC" >&2
         exit 1
-    }
+    fi
     printf '%s' "$path" > "$stamp.$$"
     mv "$stamp.$$" "$stamp"
 fi
