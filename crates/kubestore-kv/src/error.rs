@@ -91,7 +91,14 @@ impl KvError {
     /// `operation` (a method of [`Kv`](crate::Kv), or `open`) failed; `message` says why and what helps.
     #[must_use]
     pub fn new(kind: KvErrorKind, operation: &'static str, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, operation, key: None, revision: None, message: message.into(), source: None }))
+        Self(Box::new(Inner {
+            kind,
+            operation,
+            key: None,
+            revision: None,
+            message: message.into(),
+            source: None,
+        }))
     }
 
     /// The revision asked for is at or below `compacted`.

@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::{
-    BoxStream, DeleteRequest, GetRequest, GetResponse, KvError, KvStatus, KvWatch, LeaseGrant, LeaseId, LeaseInfo,
-    ListChunk, ListRequest, ListResponse, PutRequest, Revision, WatchGroup, WatchRequest, WriteOutcome,
+    BoxStream, DeleteRequest, GetRequest, GetResponse, KvError, KvStatus, KvWatch, LeaseGrant, LeaseId,
+    LeaseInfo, ListChunk, ListRequest, ListResponse, PutRequest, Revision, WatchGroup, WatchRequest,
+    WriteOutcome,
 };
 
 /// A revisioned key-value store, as narrow as a Kubernetes store needs it.

@@ -21,7 +21,9 @@ pub use lease::{LeaseGrant, LeaseInfo, MAX_LEASE_TTL};
 pub use maintenance::{Maintenance, MemberStatus};
 pub use range::{GetRequest, GetResponse, ListChunk, ListEnd, ListRequest, ListResponse};
 pub use status::KvStatus;
-pub use watch::{KvEvent, KvEventKind, KvWatch, WatchGroup, WatchItem, WatchRequest, WatchState, WatchTarget};
+pub use watch::{
+    KvEvent, KvEventKind, KvWatch, WatchGroup, WatchItem, WatchRequest, WatchState, WatchTarget,
+};
 pub use write::{DEFAULT_MAX_REQUEST_BYTES, DeleteRequest, Expect, OnFailure, PutRequest, WriteOutcome};
 
 /// A future on the heap, as object-safe traits return it.

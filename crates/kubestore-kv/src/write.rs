@@ -38,7 +38,10 @@ impl Expect {
 
 /// What to answer when the expectation does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a transaction has one alternative branch and it reads or does not")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a transaction has one alternative branch and it reads or does not"
+)]
 pub enum OnFailure {
     /// Only that it did not hold: the reference's create, with an empty else branch.
     Nothing,
