@@ -19,6 +19,22 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// The cargo that runs this task, without what it told this process about itself: that would make build scripts run again.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_")
+            || text.starts_with("CARGO_MANIFEST_")
+            || text == "CARGO_PRIMARY_PACKAGE"
+        {
+            cargo.env_remove(&name);
+        }
+    }
+    cargo.args(arguments);
+    cargo
+}
+
 /// Shows the command, runs it with the streams of this process and fails if it does.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = line(command);
@@ -64,6 +80,7 @@ fn is_executable(file: &Path) -> bool {
 }
 
 fn line(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }

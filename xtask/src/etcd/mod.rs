@@ -5,6 +5,7 @@
 
 mod debian;
 mod go;
+mod server;
 mod version;
 
 use std::fs::{self, File};
@@ -12,14 +13,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use self::version::{Version, Wanted};
+pub(crate) use self::server::Server;
+use self::version::Version;
+pub(crate) use self::version::Wanted;
 use crate::command::{command, on_path, read, root};
 
 /// Names an etcd to use instead of any other.
 pub(crate) const VARIABLE: &str = "KUBESTORE_ETCD";
 
 /// Runs the task with its flags.
-pub(crate) fn run(flags: &[&str]) -> Result<()> {
+pub(crate) fn run_task(flags: &[&str]) -> Result<()> {
     let wanted = match flags {
         [] => Wanted::default(),
         ["--version", wanted] => wanted.parse()?,
