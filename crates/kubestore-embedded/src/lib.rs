@@ -1,1 +1,14 @@
 #![doc = include_str!("../README.md")]
+
+mod builder;
+mod embedded;
+mod engine;
+mod lease;
+mod log;
+mod read;
+mod record;
+mod state;
+mod watch;
+
+pub use builder::EmbeddedBuilder;
+pub use embedded::Embedded;

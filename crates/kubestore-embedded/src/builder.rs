@@ -1,0 +1,52 @@
+//! How an engine is set up.
+
+use std::{sync::Arc, time::Duration};
+
+use kubestore_kv::{Clock, DEFAULT_MAX_REQUEST_BYTES, SystemClock};
+
+use crate::{Embedded, engine::Options, state::State};
+
+/// Settings of an [`Embedded`] engine, all of them with etcd's defaults.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct EmbeddedBuilder {
+    options: Options,
+}
+
+impl EmbeddedBuilder {
+    pub(crate) fn new() -> Self {
+        let options = Options {
+            clock: Arc::new(SystemClock),
+            max_request_bytes: DEFAULT_MAX_REQUEST_BYTES,
+            progress_interval: Duration::from_secs(600),
+        };
+        Self { options }
+    }
+
+    /// Where the time comes from: deadlines of leases, and progress from time to time. Default: [`SystemClock`].
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.options.clock = clock;
+        self
+    }
+
+    /// The largest write taken, in bytes, measured as etcd would: about the value, two or three times the key, and 64
+    /// more. A larger one is refused as [`TooLarge`](kubestore_kv::KvErrorKind::TooLarge). Default:
+    /// [`DEFAULT_MAX_REQUEST_BYTES`].
+    pub fn max_request_bytes(mut self, bytes: usize) -> Self {
+        self.options.max_request_bytes = bytes;
+        self
+    }
+
+    /// How long a watch with [`progress_notify`](kubestore_kv::WatchRequest::progress_notify) stays silent before it
+    /// tells its progress by itself. Default: 10 minutes.
+    pub fn progress_interval(mut self, interval: Duration) -> Self {
+        self.options.progress_interval = interval;
+        self
+    }
+
+    /// An empty engine that lives in memory only.
+    #[must_use]
+    pub fn in_memory(self) -> Embedded {
+        Embedded::start_in_memory(self.options, State::new())
+    }
+}
