@@ -1,0 +1,42 @@
+//! What the suites' macros expand to.
+
+/// One module with one test per case; see [`kv_suite!`](crate::kv_suite).
+///
+/// An inner macro is told each case's name and knows which of them are to be ignored, since names cannot be compared
+/// in any other way.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __suite {
+    (
+        $backend:ident, $harness:expr, [$(($skipped:ident, $reason:literal))*],
+        $($level:ident :: $group:ident { $($case:ident)* })*
+    ) => {
+        #[cfg(test)]
+        mod $backend {
+            macro_rules! test_of {
+                $((($skipped) $run:expr) => {
+                    #[test]
+                    #[ignore = $reason]
+                    fn $skipped() {
+                        $run
+                    }
+                };)*
+                (($named:ident) $run:expr) => {
+                    #[test]
+                    fn $named() {
+                        $run
+                    }
+                };
+            }
+
+            $($(test_of! {
+                ($case) $crate::run(stringify!($case), &$harness, |harness| {
+                    ::std::boxed::Box::pin($crate::$level::$group::$case(harness))
+                })
+            })*)*
+
+            // Fails to compile when what is skipped is not a case.
+            $(const _: fn() = $skipped;)*
+        }
+    };
+}

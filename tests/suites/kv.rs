@@ -1,0 +1,13 @@
+//! The key-value suite on every backend.
+
+#[path = "kv/memory.rs"]
+mod memory_harness;
+
+kubestore_conformance::kv_suite!(
+    memory,
+    crate::memory_harness::Memory,
+    skip(restart_keeps_acknowledged_writes, "memory ends with its process"),
+    skip(restart_keeps_the_history_for_watches, "memory ends with its process"),
+    skip(restart_keeps_the_compaction, "memory ends with its process"),
+    skip(restart_keeps_leases, "memory ends with its process"),
+);
