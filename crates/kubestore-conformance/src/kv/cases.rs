@@ -6,28 +6,15 @@
 /// is no way to choose cases, so a backend cannot forget one; what it deliberately does not do is named with its
 /// reason, and then shows as ignored:
 ///
-/// ```
-/// # mod suite {
-/// # #[derive(Debug)] struct MyHarness;
-/// # #[async_trait::async_trait]
-/// # impl kubestore_conformance::Harness for MyHarness {
-/// #     fn name(&self) -> &str { "mine" }
-/// #     async fn start(
-/// #         &self,
-/// #         _: kubestore_conformance::Isolation,
-/// #     ) -> Result<Box<dyn kubestore_conformance::Instance>, kubestore_conformance::Unsupported> {
-/// #         Err(kubestore_conformance::Unsupported::new("an example"))
-/// #     }
-/// # }
+/// ```text
 /// kubestore_conformance::kv_suite!(
 ///     my_backend,
-///     super::MyHarness,
+///     crate::MyBackend,
 ///     skip(restart_keeps_leases, "nothing is kept on disk"),
-///     skip(restart_keeps_the_compaction, "nothing is kept on disk"),
 /// );
-/// # }
-/// # fn main() {}
 /// ```
+///
+/// The crate's page shows the whole.
 #[macro_export]
 macro_rules! kv_suite {
     ($backend:ident, $harness:expr $(, skip($skipped:ident, $reason:literal))* $(,)?) => {
