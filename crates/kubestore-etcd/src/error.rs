@@ -1,0 +1,389 @@
+//! What etcd and gRPC say, as callers of this crate see it. The only file that knows their codes and texts.
+
+use std::{error::Error, fmt, time::Duration};
+
+use bytes::Bytes;
+use kubestore_kv::{KvError, KvErrorKind};
+use tonic::{Code, ConnectError, Status};
+
+/// A call that failed, before it is said on whose behalf.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) kind: KvErrorKind,
+    /// Whether the server may have done what was asked.
+    reached: Reached,
+    /// The answer, not the request, was too large.
+    pub(crate) answer_too_large: bool,
+    message: String,
+    cause: Option<Cause>,
+}
+
+/// How far a request got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reached {
+    /// No connection: nothing left this process.
+    Nothing,
+    /// The server refused it.
+    Refused,
+    /// It was sent; what became of it is unknown.
+    Sent,
+}
+
+/// The words of a foreign error, kept without its type.
+#[derive(Debug)]
+struct Cause(String);
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Cause {}
+
+impl Failure {
+    fn new(kind: KvErrorKind, reached: Reached, message: impl Into<String>) -> Self {
+        Self { kind, reached, answer_too_large: false, message: message.into(), cause: None }
+    }
+
+    /// No answer within `limit`.
+    pub(crate) fn deadline(limit: Duration) -> Self {
+        let message = format!("no answer within {limit:?}; the server may be overloaded or cut off");
+        Self::new(KvErrorKind::DeadlineExceeded, Reached::Sent, message)
+    }
+
+    /// An answer without a part that it must have.
+    pub(crate) fn malformed(what: &str) -> Self {
+        Self::new(KvErrorKind::Internal, Reached::Sent, format!("malformed answer: {what}"))
+    }
+
+    /// An answer that says clearly that nothing was done, but not in the form it must have.
+    pub(crate) fn refused(what: &str) -> Self {
+        Self::new(KvErrorKind::Internal, Reached::Refused, format!("malformed answer: {what}"))
+    }
+
+    /// Another member may do better, and asking it cannot do harm to a read.
+    pub(crate) fn is_unavailable(&self) -> bool {
+        self.kind == KvErrorKind::Unavailable
+    }
+
+    /// The member did not answer, so that another should be asked from now on.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        matches!(self.kind, KvErrorKind::Unavailable | KvErrorKind::DeadlineExceeded)
+    }
+
+    /// The request never left this process.
+    pub(crate) fn was_not_sent(&self) -> bool {
+        self.reached == Reached::Nothing
+    }
+
+    /// What happened, for an error that says the rest itself.
+    pub(crate) fn into_cause(self) -> Option<kubestore_kv::BoxError> {
+        self.cause.map(Into::into)
+    }
+
+    /// As the error of a read.
+    pub(crate) fn read(self, operation: &'static str, key: Option<&Bytes>) -> KvError {
+        let error = KvError::new(self.kind, operation, self.message);
+        let error = if let Some(key) = key { error.with_key(key.clone()) } else { error };
+        if let Some(cause) = self.cause { error.with_source(cause) } else { error }
+    }
+
+    /// As the error of a write: where the server may have applied it, that is what the error says.
+    pub(crate) fn write(mut self, operation: &'static str, key: Option<&Bytes>) -> KvError {
+        if self.reached == Reached::Sent {
+            let why = std::mem::take(&mut self.message);
+            self.message =
+                format!("it may have been applied, the answer was lost ({why}); read before trying again");
+            self.kind = KvErrorKind::OutcomeUnknown;
+        }
+        self.read(operation, key)
+    }
+
+    /// As the error of a watch or of a part of one, by the text that the server gave for ending it.
+    pub(crate) fn from_cancel_reason(reason: &str) -> Self {
+        let (kind, message) = by_text(reason)
+            .map_or((KvErrorKind::Internal, "the server ended the watch"), |found| {
+                (found.kind, found.message)
+            });
+        let mut failure = Self::new(kind, Reached::Refused, message);
+        failure.cause = Some(Cause(reason.to_owned()));
+        failure
+    }
+}
+
+/// For logs: what is wrong, and why.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.cause {
+            Some(cause) => write!(f, ": {cause}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<etcd_client::Error> for Failure {
+    fn from(error: etcd_client::Error) -> Self {
+        match error {
+            etcd_client::Error::GRpcStatus(status) => Self::from(status),
+            etcd_client::Error::TransportError(error) => {
+                let mut failure = Self::new(KvErrorKind::Unavailable, Reached::Nothing, NOT_REACHED);
+                failure.cause = Some(Cause(root_text(&error)));
+                failure
+            }
+            etcd_client::Error::InvalidArgs(text) => {
+                Self::new(KvErrorKind::InvalidArgument, Reached::Refused, text)
+            }
+            etcd_client::Error::InvalidUri(error) => {
+                Self::new(KvErrorKind::InvalidArgument, Reached::Nothing, format!("not an address: {error}"))
+            }
+            other => {
+                let mut failure = Self::new(KvErrorKind::Internal, Reached::Sent, "the client failed");
+                failure.cause = Some(Cause(other.to_string()));
+                failure
+            }
+        }
+    }
+}
+
+impl From<Status> for Failure {
+    fn from(status: Status) -> Self {
+        let local = status.source().is_some();
+        let mut failure = if has_connect_error(&status) {
+            Self::new(KvErrorKind::Unavailable, Reached::Nothing, NOT_REACHED)
+        } else if status.message().contains(DECODE_LIMIT) || status.message().contains(SEND_LIMIT) {
+            let message =
+                "the answer is larger than the message limit; ask for less, or raise max_response_bytes";
+            let mut failure = Self::new(KvErrorKind::TooLarge, Reached::Sent, message);
+            failure.answer_too_large = true;
+            failure
+        } else if let Some(found) = by_text(status.message()) {
+            Self::new(found.kind, found.reached, found.message)
+        } else {
+            by_code(status.code(), local)
+        };
+        failure.cause = Some(Cause(if local { root_text(&status) } else { status.message().to_owned() }));
+        failure
+    }
+}
+
+const NOT_REACHED: &str = "the server cannot be reached";
+/// gRPC's limit on this side: tonic's text, under the code that etcd uses for revisions.
+const DECODE_LIMIT: &str = "decoded message length too large";
+/// gRPC's limit on the server's side for an answer.
+const SEND_LIMIT: &str = "trying to send message larger than max";
+
+struct Known {
+    kind: KvErrorKind,
+    reached: Reached,
+    message: &'static str,
+}
+
+/// etcd's errors by their text. The code alone does not tell them apart, some lose it on the way, and a cancelled
+/// watch has only the text.
+fn by_text(text: &str) -> Option<Known> {
+    use KvErrorKind as Kind;
+    use Reached::{Refused, Sent};
+    const KNOWN: &[(&str, KvErrorKind, Reached, &str)] = &[
+        (
+            "required revision has been compacted",
+            Kind::Compacted,
+            Refused,
+            "the revision is compacted; read a newer one",
+        ),
+        (
+            "required revision is a future revision",
+            Kind::FutureRevision,
+            Refused,
+            "the revision is above the newest",
+        ),
+        (
+            "database space exceeded",
+            Kind::NoSpace,
+            Refused,
+            "the quota is full; compact, defragment, then disarm the alarm",
+        ),
+        ("requested lease not found", Kind::LeaseNotFound, Refused, "no such lease; grant a new one"),
+        ("request is too large", Kind::TooLarge, Refused, "the request is larger than the server takes"),
+        (
+            "received message larger than max",
+            Kind::TooLarge,
+            Refused,
+            "the request is larger than the server takes",
+        ),
+        ("permission denied", Kind::PermissionDenied, Refused, "the user lacks the permission"),
+        ("invalid auth token", Kind::Unauthenticated, Refused, "the token is not or no longer valid"),
+        (
+            "revision of auth store is old",
+            Kind::Unauthenticated,
+            Refused,
+            "the token is older than the users and roles",
+        ),
+        ("user name is empty", Kind::Unauthenticated, Refused, "the server wants a user and a password"),
+        ("authentication failed", Kind::Unauthenticated, Refused, "wrong user or password"),
+        (
+            "etcdserver: no leader",
+            Kind::NoLeader,
+            Refused,
+            "the cluster has no leader; are enough members up?",
+        ),
+        ("raft: no leader", Kind::NoLeader, Refused, "the cluster has no leader; are enough members up?"),
+        ("too many requests", Kind::Unavailable, Refused, "the server has too much to do"),
+        (
+            "not supported for learner",
+            Kind::Unavailable,
+            Refused,
+            "the member is a learner and does not serve yet",
+        ),
+        ("not capable", Kind::Unsupported, Refused, "the server has no such operation"),
+        ("corrupt cluster", Kind::Corrupt, Refused, "the members' data differ; see the CORRUPT alarm"),
+        ("alarm: CORRUPT", Kind::Corrupt, Refused, "the members' data differ; see the CORRUPT alarm"),
+        ("request timed out", Kind::Unavailable, Sent, "the cluster did not agree in time"),
+    ];
+    let (_, kind, reached, message) = KNOWN.iter().find(|(part, ..)| text.contains(part))?;
+    Some(Known { kind: *kind, reached: *reached, message })
+}
+
+/// What is left when the text says nothing. `local` statuses were made on this side, from a broken connection.
+fn by_code(code: Code, local: bool) -> Failure {
+    use KvErrorKind as Kind;
+    use Reached::{Refused, Sent};
+    let (kind, reached, message) = match code {
+        Code::InvalidArgument
+        | Code::NotFound
+        | Code::AlreadyExists
+        | Code::FailedPrecondition
+        | Code::OutOfRange => (Kind::InvalidArgument, Refused, "the server refused the request"),
+        Code::PermissionDenied => (Kind::PermissionDenied, Refused, "the user lacks the permission"),
+        Code::Unauthenticated => (Kind::Unauthenticated, Refused, "the credentials were refused"),
+        Code::Unimplemented => (Kind::Unsupported, Refused, "the server has no such operation"),
+        Code::DeadlineExceeded => (Kind::DeadlineExceeded, Sent, "the server gave up waiting"),
+        Code::DataLoss => (Kind::Corrupt, Sent, "the server's data are damaged"),
+        Code::Unavailable | Code::Aborted | Code::ResourceExhausted => {
+            (Kind::Unavailable, Sent, "the server is not available")
+        }
+        Code::Ok | Code::Cancelled | Code::Unknown | Code::Internal if local => {
+            (Kind::Unavailable, Sent, "the connection broke")
+        }
+        Code::Cancelled => (Kind::Unavailable, Sent, "the server cancelled the request"),
+        Code::Ok | Code::Unknown | Code::Internal => (Kind::Internal, Sent, "the server failed"),
+    };
+    Failure::new(kind, reached, message)
+}
+
+fn has_connect_error(status: &Status) -> bool {
+    let mut next = status.source();
+    while let Some(error) = next {
+        if error.is::<ConnectError>() {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+/// The last error of a chain, which says what really happened; those above it only say where.
+fn root_text(error: &dyn Error) -> String {
+    let mut root = error;
+    while let Some(next) = root.source() {
+        root = next;
+    }
+    root.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_etcd_decide_over_codes() {
+        use KvErrorKind as Kind;
+        let cases: &[(Code, &str, KvErrorKind, KvErrorKind)] = &[
+            (
+                Code::OutOfRange,
+                "etcdserver: mvcc: required revision has been compacted",
+                Kind::Compacted,
+                Kind::Compacted,
+            ),
+            (
+                Code::OutOfRange,
+                "etcdserver: mvcc: required revision is a future revision",
+                Kind::FutureRevision,
+                Kind::FutureRevision,
+            ),
+            (
+                Code::ResourceExhausted,
+                "etcdserver: mvcc: database space exceeded",
+                Kind::NoSpace,
+                Kind::NoSpace,
+            ),
+            (
+                Code::ResourceExhausted,
+                "grpc: received message larger than max (9 vs. 8)",
+                Kind::TooLarge,
+                Kind::TooLarge,
+            ),
+            (Code::InvalidArgument, "etcdserver: request is too large", Kind::TooLarge, Kind::TooLarge),
+            (
+                Code::InvalidArgument,
+                "etcdserver: revision of auth store is old",
+                Kind::Unauthenticated,
+                Kind::Unauthenticated,
+            ),
+            (Code::Unavailable, "etcdserver: no leader", Kind::NoLeader, Kind::NoLeader),
+            (Code::Unavailable, "etcdserver: request timed out", Kind::Unavailable, Kind::OutcomeUnknown),
+            (Code::Unavailable, "etcdserver: leader changed", Kind::Unavailable, Kind::OutcomeUnknown),
+            (Code::Unavailable, "etcdserver: server stopped", Kind::Unavailable, Kind::OutcomeUnknown),
+            (
+                Code::InvalidArgument,
+                "etcdserver: key is not provided",
+                Kind::InvalidArgument,
+                Kind::InvalidArgument,
+            ),
+            (Code::Unknown, "something new", Kind::Internal, Kind::OutcomeUnknown),
+        ];
+        for (code, text, read, write) in cases {
+            let failure = || Failure::from(Status::new(*code, *text));
+            let error = failure().read("get", None);
+            assert_eq!(error.kind(), *read, "{text}");
+            assert_eq!(failure().write("optimistic_put", None).kind(), *write, "{text}");
+            assert_eq!(error.source().map(ToString::to_string).as_deref(), Some(*text));
+            assert!(!error.to_string().contains(text), "the cause is said twice: {error}");
+        }
+    }
+
+    #[test]
+    fn a_broken_connection_leaves_a_write_unknown_and_a_read_unavailable() {
+        let broken = || {
+            let status =
+                Status::from_error(Box::new(std::io::Error::from(std::io::ErrorKind::ConnectionReset)));
+            Failure::from(status)
+        };
+        assert_eq!(broken().read("get", None).kind(), KvErrorKind::Unavailable);
+        assert_eq!(broken().write("optimistic_put", None).kind(), KvErrorKind::OutcomeUnknown);
+    }
+
+    #[test]
+    fn a_refused_connection_sent_nothing() {
+        let refused = || {
+            let cause = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+            Failure::from(Status::from_error(Box::new(ConnectError(Box::new(cause)))))
+        };
+        assert!(refused().was_not_sent());
+        let error = refused().write("optimistic_put", Some(&Bytes::from_static(b"/k")));
+        assert_eq!(error.kind(), KvErrorKind::Unavailable);
+        assert_eq!(error.key(), Some(&b"/k"[..]));
+        assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("connection refused"));
+    }
+
+    #[test]
+    fn an_answer_above_the_limit_is_told_apart_from_a_request_above_it() {
+        let text = "Error, decoded message length too large: found 9 bytes, the limit is: 8 bytes";
+        let failure = Failure::from(Status::new(Code::OutOfRange, text));
+        assert_eq!(failure.kind, KvErrorKind::TooLarge);
+        assert!(failure.answer_too_large);
+        let failure = Failure::from(Status::new(Code::InvalidArgument, "etcdserver: request is too large"));
+        assert!(!failure.answer_too_large);
+    }
+}
