@@ -21,7 +21,6 @@ pub(crate) fn run_task() -> Result<()> {
     let etcd = etcd::locate(Wanted::default())?;
     eprintln!("test: with {}", etcd.display());
     let with_etcd = |mut command: Command| run(command.env(etcd::VARIABLE, &etcd));
-    // What is ignored by default needs etcd or more time; here is both.
     with_etcd(cargo(&[
         "test",
         "--workspace",
