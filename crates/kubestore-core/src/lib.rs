@@ -4,6 +4,7 @@ mod callbacks;
 mod codec;
 mod continue_token;
 mod error;
+mod feed;
 mod group_resource;
 mod key;
 mod list;
@@ -24,6 +25,7 @@ pub use callbacks::{AllowDeletion, AsyncUpdate, ResponseMeta, UpdateFn, Updated,
 pub use codec::{Codec, CodecError};
 pub use continue_token::{ContinueToken, InvalidContinueToken};
 pub use error::{BoxError, ErrorKind, Status, StatusCause, StorageError};
+pub use feed::{Feed, FeedEvent};
 pub use group_resource::GroupResource;
 pub use key::{InvalidKey, PathPrefix};
 pub use list::{List, ListPart};

@@ -1,5 +1,7 @@
 //! What a caller may ask of each operation: plain data, without `T`.
 
+use std::time::Duration;
+
 use crate::{Preconditions, Predicate};
 
 /// A resource version as the caller sent it: "", "0", a decimal, or nonsense. Parsing it is the store's, since each
@@ -133,6 +135,9 @@ pub struct ListOptions {
     /// [`BadRequest`](crate::ErrorKind::BadRequest); its revision compacted: [`Expired`](crate::ErrorKind::Expired) with
     /// a new token.
     pub continue_token: String,
+    /// How long the list may take, from the call on; `None` is as long as it needs. It is looked at between objects: past
+    /// it the list ends with [`Timeout`](crate::ErrorKind::Timeout), naming the key it had come to.
+    pub timeout: Option<Duration>,
 }
 
 impl ListOptions {
@@ -160,6 +165,13 @@ impl ListOptions {
     #[must_use]
     pub fn with_predicate(mut self, predicate: Predicate) -> Self {
         self.predicate = predicate;
+        self
+    }
+
+    /// For at most this long.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
         self
     }
 
