@@ -1,4 +1,4 @@
-//! `features`: every library builds without its default features, and with each of its features alone.
+//! `features`: every library builds without its default features, and with each of its features alone; a warning is an error.
 
 use anyhow::Result;
 
