@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let after = ProviderChain::new([Provider::aes_gcm([new()?, old()?])?])?;
     let opened = after.transform_from_storage(stored.clone(), here).try_now().map_err(|_| "not local")??;
-    assert_eq!((opened.value.as_ref(), opened.stale), (&b"a secret"[..], true));
+    assert_eq!((opened.data.as_ref(), opened.stale), (&b"a secret"[..], true));
 
     let without = ProviderChain::new([Provider::aes_gcm([new()?])?])?;
     let error = without
