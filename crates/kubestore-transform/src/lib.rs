@@ -6,6 +6,8 @@
 
 mod chain;
 mod cipher;
+#[cfg(feature = "config")]
+mod config;
 mod context;
 mod envelope;
 mod error;
@@ -19,6 +21,8 @@ mod usage;
 use std::{future::Future, pin::Pin};
 
 pub use chain::ProviderChain;
+#[cfg(feature = "config")]
+pub use config::{ConfigError, ConfigProblem, EncryptionConfig, ResourcePattern, ResourceRule};
 pub use context::ValueContext;
 pub use envelope::{ENVELOPE_PREFIX, EnvelopeHeader};
 pub use error::{BoxError, TransformError, TransformErrorKind};

@@ -1,61 +1,48 @@
 //! The ciphers that providers with keys may use.
 
+use std::fmt;
+
 use crate::{Key, KeyError, cipher::Cipher};
 
 /// A cipher, by its name in the envelope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CipherKind {
-    #[cfg(feature = "aes-gcm")]
-    AesGcm,
-    #[cfg(feature = "aes-cbc")]
-    AesCbc,
-    #[cfg(feature = "secretbox")]
-    Secretbox,
+#[derive(Clone, Copy)]
+pub(crate) struct CipherKind {
+    pub(crate) name: &'static str,
+    /// How values begin, up to the key's name.
+    pub(crate) prefix: &'static str,
+    /// After how many writes a key is warned about: short nonces only.
+    pub(crate) write_warning: Option<u64>,
+    pub(crate) cipher: fn(&Key) -> Result<Box<dyn Cipher>, KeyError>,
 }
 
 impl CipherKind {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            #[cfg(feature = "aes-gcm")]
-            Self::AesGcm => "aesgcm",
-            #[cfg(feature = "aes-cbc")]
-            Self::AesCbc => "aescbc",
-            #[cfg(feature = "secretbox")]
-            Self::Secretbox => "secretbox",
-        }
-    }
+    #[cfg(feature = "aes-gcm")]
+    pub(crate) const AES_GCM: Self = Self {
+        name: "aesgcm",
+        prefix: "k8s:enc:aesgcm:v1:",
+        write_warning: Some(crate::DEFAULT_WRITE_WARNING),
+        cipher: |key| Ok(Box::new(crate::cipher::AesGcm::new(key)?)),
+    };
 
-    pub(crate) const fn prefix(self) -> &'static str {
-        match self {
-            #[cfg(feature = "aes-gcm")]
-            Self::AesGcm => "k8s:enc:aesgcm:v1:",
-            #[cfg(feature = "aes-cbc")]
-            Self::AesCbc => "k8s:enc:aescbc:v1:",
-            #[cfg(feature = "secretbox")]
-            Self::Secretbox => "k8s:enc:secretbox:v1:",
-        }
-    }
+    #[cfg(feature = "aes-cbc")]
+    pub(crate) const AES_CBC: Self = Self {
+        name: "aescbc",
+        prefix: "k8s:enc:aescbc:v1:",
+        write_warning: None,
+        cipher: |key| Ok(Box::new(crate::cipher::AesCbc::new(key)?)),
+    };
 
-    /// After how many writes a key is warned about: short nonces only.
-    pub(crate) const fn write_warning(self) -> Option<u64> {
-        match self {
-            #[cfg(feature = "aes-gcm")]
-            Self::AesGcm => Some(crate::DEFAULT_WRITE_WARNING),
-            #[cfg(feature = "aes-cbc")]
-            Self::AesCbc => None,
-            #[cfg(feature = "secretbox")]
-            Self::Secretbox => None,
-        }
-    }
+    #[cfg(feature = "secretbox")]
+    pub(crate) const SECRETBOX: Self = Self {
+        name: "secretbox",
+        prefix: "k8s:enc:secretbox:v1:",
+        write_warning: None,
+        cipher: |key| Ok(Box::new(crate::cipher::Secretbox::new(key)?)),
+    };
+}
 
-    pub(crate) fn cipher(self, key: &Key) -> Result<Box<dyn Cipher>, KeyError> {
-        Ok(match self {
-            #[cfg(feature = "aes-gcm")]
-            Self::AesGcm => Box::new(crate::cipher::AesGcm::new(key)?),
-            #[cfg(feature = "aes-cbc")]
-            Self::AesCbc => Box::new(crate::cipher::AesCbc::new(key)?),
-            #[cfg(feature = "secretbox")]
-            Self::Secretbox => Box::new(crate::cipher::Secretbox::new(key)?),
-        })
+impl fmt::Debug for CipherKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
     }
 }

@@ -48,26 +48,31 @@ impl Keyed {
             .into_iter()
             .map(|(key, usage)| {
                 Ok(SealingKey {
-                    header: format!("{}{}:", cipher.prefix(), key.name()),
-                    name_at: cipher.prefix().len(),
-                    cipher: cipher.cipher(&key)?,
+                    header: format!("{}{}:", cipher.prefix, key.name()),
+                    name_at: cipher.prefix.len(),
+                    cipher: (cipher.cipher)(&key)?,
                     usage,
                 })
             })
             .collect::<Result<Arc<[_]>, ProviderError>>()?;
         if keys.is_empty() {
-            return Err(ProviderError::NoKeys { provider: cipher.name() });
+            return Err(ProviderError::NoKeys { provider: cipher.name });
         }
-        Ok(Self { cipher, keys, warn_at: cipher.write_warning() })
+        Ok(Self { cipher, keys, warn_at: cipher.write_warning })
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.keys.iter().map(SealingKey::name)
     }
 
+    #[cfg(feature = "config")]
+    pub(crate) fn usages(&self) -> impl Iterator<Item = &Arc<Usage>> {
+        self.keys.iter().map(|key| &key.usage)
+    }
+
     pub(crate) fn writes(&self) -> impl Iterator<Item = KeyWrites> {
         self.keys.iter().map(|key| KeyWrites {
-            provider: self.cipher.name().to_owned(),
+            provider: self.cipher.name.to_owned(),
             key: key.name().to_owned(),
             writes: key.usage.writes(),
         })
@@ -97,7 +102,7 @@ impl Keyed {
             probe.record(key.label(), opened.is_ok());
             match opened {
                 Ok(data) => return Ok(Opened::new(data, number != 0)),
-                Err(error) => errors.push(error.with_provider(self.cipher.name()).with_key_name(key.name())),
+                Err(error) => errors.push(error.with_provider(self.cipher.name).with_key_name(key.name())),
             }
         }
         if errors.is_empty() {
@@ -117,22 +122,21 @@ impl Keyed {
         let sealed = key.cipher.seal(key.header.as_bytes(), plain, context.authenticated_data());
         probe.record(key.label(), sealed.is_ok());
         let sealed =
-            sealed.map_err(|error| error.with_provider(self.cipher.name()).with_key_name(key.name()))?;
-        key.usage.count(self.cipher.name(), key.name(), self.warn_at);
-        probe.record_key_write(self.cipher.name(), key.name());
+            sealed.map_err(|error| error.with_provider(self.cipher.name).with_key_name(key.name()))?;
+        key.usage.count(self.cipher.name, key.name(), self.warn_at);
+        probe.record_key_write(self.cipher.name, key.name());
         Ok(sealed)
     }
 
     /// No key has the name in the envelope, if the envelope has one at all.
     fn unknown_key(&self, stored: &[u8]) -> TransformError {
-        let unknown =
-            TransformError::new(TransformErrorKind::UnknownKeyName).with_provider(self.cipher.name());
+        let unknown = TransformError::new(TransformErrorKind::UnknownKeyName).with_provider(self.cipher.name);
         match EnvelopeHeader::parse(stored).and_then(|header| header.key_name) {
             Some(name) => unknown.with_key_name(name).with_tried(self.names()),
             None => {
                 let status = unknown.status_message().into_owned();
                 TransformError::new(TransformErrorKind::Truncated)
-                    .with_provider(self.cipher.name())
+                    .with_provider(self.cipher.name)
                     .with_tried(self.names())
                     .with_status_message(status)
             }

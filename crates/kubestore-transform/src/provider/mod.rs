@@ -54,7 +54,7 @@ impl Provider {
     /// There is no key, or one has not 16, 24 or 32 bytes.
     #[cfg(feature = "aes-gcm")]
     pub fn aes_gcm(keys: impl IntoIterator<Item = Key>) -> Result<Self, ProviderError> {
-        Self::keyed(CipherKind::AesGcm, keys.into_iter().map(|key| (key, Arc::<Usage>::default())))
+        Self::keyed(CipherKind::AES_GCM, keys.into_iter().map(|key| (key, Arc::<Usage>::default())))
     }
 
     /// AES-CBC with PKCS#7 padding under `k8s:enc:aescbc:v1:<key name>:`: a random IV per value, *no* authentication.
@@ -66,7 +66,7 @@ impl Provider {
     /// There is no key, or one has not 16, 24 or 32 bytes.
     #[cfg(feature = "aes-cbc")]
     pub fn aes_cbc(keys: impl IntoIterator<Item = Key>) -> Result<Self, ProviderError> {
-        Self::keyed(CipherKind::AesCbc, keys.into_iter().map(|key| (key, Arc::<Usage>::default())))
+        Self::keyed(CipherKind::AES_CBC, keys.into_iter().map(|key| (key, Arc::<Usage>::default())))
     }
 
     /// XSalsa20-Poly1305 under `k8s:enc:secretbox:v1:<key name>:`: a random nonce of 24 bytes per value, long enough
@@ -76,7 +76,7 @@ impl Provider {
     /// There is no key, or one has not 32 bytes.
     #[cfg(feature = "secretbox")]
     pub fn secretbox(keys: impl IntoIterator<Item = Key>) -> Result<Self, ProviderError> {
-        Self::keyed(CipherKind::Secretbox, keys.into_iter().map(|key| (key, Arc::<Usage>::default())))
+        Self::keyed(CipherKind::SECRETBOX, keys.into_iter().map(|key| (key, Arc::<Usage>::default())))
     }
 
     /// A transformer of your own for values that begin with `prefix`, which it neither sees nor makes.
@@ -106,8 +106,8 @@ impl Provider {
     ) -> Result<Self, ProviderError> {
         let keyed = Keyed::new(cipher, keys)?;
         Ok(Self {
-            name: Cow::Borrowed(cipher.name()),
-            prefix: Cow::Borrowed(cipher.prefix()),
+            name: Cow::Borrowed(cipher.name),
+            prefix: Cow::Borrowed(cipher.prefix),
             kind: Kind::Keyed(keyed),
         })
     }
@@ -155,6 +155,17 @@ impl Provider {
         match &self.kind {
             Kind::Keyed(keyed) => keyed.writes().collect(),
             Kind::Identity | Kind::Custom(_) => Vec::new(),
+        }
+    }
+
+    /// Adds its keys that are not in `counted` yet; a shared counter stands for one key.
+    #[cfg(feature = "config")]
+    pub(crate) fn count_into(&self, counted: &mut Vec<(Arc<Usage>, KeyWrites)>) {
+        let Kind::Keyed(keyed) = &self.kind else { return };
+        for (usage, writes) in keyed.usages().zip(keyed.writes()) {
+            if !counted.iter().any(|(known, _)| Arc::ptr_eq(known, usage)) {
+                counted.push((Arc::clone(usage), writes));
+            }
         }
     }
 
