@@ -1,1 +1,3 @@
-//! Fixtures and the replayer of recordings.
+//! Recordings of the reference, and the replayer that holds the store against them.
+
+pub mod recording;

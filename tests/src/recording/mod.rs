@@ -1,0 +1,23 @@
+//! Recordings of the reference: scenario files, and the notation they are written in.
+
+mod load;
+mod message;
+mod pointer;
+mod revisions;
+mod scenario;
+mod step;
+mod token;
+mod value;
+
+pub use load::{Loaded, load};
+pub(crate) use message::Notation;
+pub(crate) use pointer::{pointer_get, pointer_set, pointer_unset};
+pub(crate) use revisions::Base;
+pub use scenario::{Config, KeyConfig, LeaseLimits, ProviderConfig, Scenario, TransformerConfig};
+pub use step::{
+    Action, CompactStep, CopyStep, CountStep, CreateStep, DeleteStep, EventsStep, Expectation, GetStep, KeyStep,
+    ListStep, PreconditionsArg, PutStep, QuietStep, SleepStep, Step, TransformerStep, Try, UpdateStep, Validation,
+    ValidationRules, WatchIdStep, WatchStep,
+};
+pub(crate) use token::Token;
+pub(crate) use value::{normalize, same};
