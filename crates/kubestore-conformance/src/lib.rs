@@ -2,11 +2,13 @@
 
 pub mod kv;
 
-mod clock;
 mod harness;
 mod runner;
 mod suite;
+mod tools;
 
-pub use clock::ManualClock;
 pub use harness::{Harness, Instance, Isolation, Unsupported};
 pub use runner::{Case, run};
+pub use tools::{
+    Call, Fault, FaultPlan, FaultyKv, ManualClock, Operation, Outcome, RecordedCall, RecordingKv, Script,
+};
