@@ -7,7 +7,7 @@ use kubestore_kv::{KvError, KvErrorKind};
 use tonic::{Code, ConnectError, Status};
 
 /// A call that failed, before it is said on whose behalf.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: KvErrorKind,
     /// Whether the server may have done what was asked.
@@ -30,7 +30,7 @@ enum Reached {
 }
 
 /// The words of a foreign error, kept without its type.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Cause(String);
 
 impl fmt::Display for Cause {
@@ -50,6 +50,22 @@ impl Failure {
     pub(crate) fn deadline(limit: Duration) -> Self {
         let message = format!("no answer within {limit:?}; the server may be overloaded or cut off");
         Self::new(KvErrorKind::DeadlineExceeded, Reached::Sent, message)
+    }
+
+    /// A stream that the server closed without a word.
+    pub(crate) fn closed() -> Self {
+        Self::new(KvErrorKind::Unavailable, Reached::Sent, "the server closed the stream")
+    }
+
+    /// No member knows a leader.
+    pub(crate) fn no_leader() -> Self {
+        Self::new(KvErrorKind::NoLeader, Reached::Refused, NO_LEADER)
+    }
+
+    /// The task that the caller depended on was stopped.
+    pub(crate) fn stopped() -> Self {
+        let message = "its task was stopped; was the runtime shut down?";
+        Self::new(KvErrorKind::Unavailable, Reached::Refused, message)
     }
 
     /// An answer without a part that it must have.
@@ -168,6 +184,7 @@ impl From<Status> for Failure {
     }
 }
 
+const NO_LEADER: &str = "the cluster has no leader; are enough members up?";
 const NOT_REACHED: &str = "the server cannot be reached";
 /// gRPC's limit on this side: tonic's text, under the code that etcd uses for revisions.
 const DECODE_LIMIT: &str = "decoded message length too large";
@@ -222,13 +239,8 @@ fn by_text(text: &str) -> Option<Known> {
         ),
         ("user name is empty", Kind::Unauthenticated, Refused, "the server wants a user and a password"),
         ("authentication failed", Kind::Unauthenticated, Refused, "wrong user or password"),
-        (
-            "etcdserver: no leader",
-            Kind::NoLeader,
-            Refused,
-            "the cluster has no leader; are enough members up?",
-        ),
-        ("raft: no leader", Kind::NoLeader, Refused, "the cluster has no leader; are enough members up?"),
+        ("etcdserver: no leader", Kind::NoLeader, Refused, NO_LEADER),
+        ("raft: no leader", Kind::NoLeader, Refused, NO_LEADER),
         ("too many requests", Kind::Unavailable, Refused, "the server has too much to do"),
         (
             "not supported for learner",

@@ -10,7 +10,7 @@ use kubestore_kv::{
     WriteOutcome,
 };
 
-use crate::{EtcdKvBuilder, options::EtcdOptions, pool::Pool};
+use crate::{EtcdKvBuilder, options::EtcdOptions, pool::Pool, watch::Groups};
 
 /// A [`Kv`] over etcd. Clones share the connections.
 ///
@@ -24,9 +24,11 @@ pub struct EtcdKv {
 }
 
 /// What the clones of an [`EtcdKv`] have in common.
+#[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) pool: Pool,
     pub(crate) options: EtcdOptions,
+    pub(crate) groups: Groups,
 }
 
 impl EtcdKv {
@@ -53,7 +55,7 @@ impl EtcdKv {
 
 impl Shared {
     pub(crate) fn new(pool: Pool, options: EtcdOptions) -> Self {
-        Self { pool, options }
+        Self { pool, options, groups: Groups::default() }
     }
 }
 
@@ -91,12 +93,12 @@ impl Kv for EtcdKv {
         self.shared.delete(request).await
     }
 
-    async fn watch(&self, _request: WatchRequest) -> Result<KvWatch, KvError> {
-        let message = "watches over etcd are not part of this version";
-        Err(KvError::new(kubestore_kv::KvErrorKind::Unsupported, "watch", message))
+    async fn watch(&self, request: WatchRequest) -> Result<KvWatch, KvError> {
+        self.shared.watch(request).await
     }
 
-    async fn request_progress(&self, _group: WatchGroup) -> Result<(), KvError> {
+    async fn request_progress(&self, group: WatchGroup) -> Result<(), KvError> {
+        self.shared.request_progress(group);
         Ok(())
     }
 

@@ -15,6 +15,7 @@ mod read;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod version;
+mod watch;
 mod write;
 
 pub use builder::EtcdKvBuilder;

@@ -1,5 +1,5 @@
 //! Sizes and faults: what is too large, who does not answer, what is not known.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
 

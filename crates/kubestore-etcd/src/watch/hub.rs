@@ -1,0 +1,378 @@
+//! The task of a group: one server stream, shared by the group's watches, and made anew when it breaks.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use etcd_client::{WatchResponse, proto::PbWatchResponse};
+use futures_util::FutureExt;
+use kubestore_kv::{KvError, KvErrorKind, Revision, WatchGroup};
+use tokio::{
+    sync::mpsc::UnboundedReceiver,
+    time::{Duration, Instant, sleep_until},
+};
+
+use super::{
+    WATCH,
+    link::{Happened, Link},
+    mailbox::Batch,
+    watcher::{Phase, Watcher},
+};
+use crate::{backoff::Backoff, error::Failure, kv::Shared, pool::Member};
+
+/// What the rest of the process asks of a hub.
+#[derive(Debug)]
+pub(super) enum Command {
+    Create(u64, Box<Watcher>),
+    Cancel(u64),
+    /// The consumer of a watch that was too slow has caught up.
+    Room(u64),
+    Progress,
+}
+
+#[derive(Debug)]
+pub(super) struct Hub {
+    shared: Arc<Shared>,
+    group: WatchGroup,
+    commands: UnboundedReceiver<Command>,
+    watches: BTreeMap<u64, Watcher>,
+    link: Link,
+    /// Requests still to be sent on the link, in order.
+    outbox: VecDeque<Outgoing>,
+    /// Creations that were sent; the server answers them in order.
+    creating: VecDeque<u64>,
+    /// Watches by the server's number.
+    live: HashMap<i64, u64>,
+    stalled: Option<Stalled>,
+    backoff: Backoff,
+    /// Attempts that failed since a watch was last registered.
+    failures: usize,
+    /// A member said so since then.
+    no_leader: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Outgoing {
+    Create(u64),
+    Cancel(i64),
+    Progress,
+}
+
+/// A batch that its consumer has no room for. Nothing more is read until it has, or until patience ends.
+#[derive(Debug)]
+struct Stalled {
+    watch: u64,
+    batch: Batch,
+    until: Instant,
+}
+
+/// How long one slow consumer may hold up the others of its group before it is taken off the stream.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// A link that held this long was a good one: the next pauses are short again.
+const STABLE: Duration = Duration::from_secs(5);
+
+impl Hub {
+    pub(super) fn new(shared: Arc<Shared>, group: WatchGroup, commands: UnboundedReceiver<Command>) -> Self {
+        Self {
+            shared,
+            group,
+            commands,
+            watches: BTreeMap::new(),
+            link: Link::Idle,
+            outbox: VecDeque::new(),
+            creating: VecDeque::new(),
+            live: HashMap::new(),
+            stalled: None,
+            backoff: Backoff::new(Duration::from_millis(100), Duration::from_secs(3)),
+            failures: 0,
+            no_leader: false,
+        }
+    }
+
+    /// Until no watch is left. The link is dropped with the hub, which closes the stream.
+    pub(super) async fn run(mut self) {
+        loop {
+            let patience = self.stalled.as_ref().map(|stalled| stalled.until);
+            tokio::select! {
+                command = self.commands.recv() => match command {
+                    Some(command) => self.command(command),
+                    None => return,
+                },
+                happened = self.link.next(self.stalled.is_none(), !self.outbox.is_empty()) => self.happened(happened),
+                () = sleep_until(patience.unwrap_or_else(Instant::now)), if patience.is_some() => self.park(),
+            }
+            if self.watches.is_empty() && self.shared.groups.retire(self.group, &self.commands) {
+                return;
+            }
+            self.open_if_needed();
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        match command {
+            Command::Create(id, watcher) => {
+                self.watches.insert(id, *watcher);
+                self.outbox.push_back(Outgoing::Create(id));
+            }
+            Command::Cancel(id) => self.cancel(id),
+            Command::Room(id) => self.room(id),
+            Command::Progress => {
+                // A watch that is taken off is not in step, and the server would not know.
+                let in_step = !self.watches.values().any(|watch| watch.phase == Phase::Parked);
+                if self.link.is_open() && in_step && !self.outbox.contains(&Outgoing::Progress) {
+                    self.outbox.push_back(Outgoing::Progress);
+                }
+            }
+        }
+    }
+
+    fn cancel(&mut self, id: u64) {
+        let Some(watch) = self.watches.remove(&id) else { return };
+        if self.stalled.as_ref().is_some_and(|stalled| stalled.watch == id) {
+            self.stalled = None;
+        }
+        // One whose creation is on its way is cancelled when the server has answered it.
+        self.take_off(watch.phase);
+    }
+
+    fn take_off(&mut self, phase: Phase) {
+        if let Phase::Live(server_id) = phase {
+            self.live.remove(&server_id);
+            self.outbox.push_back(Outgoing::Cancel(server_id));
+        }
+    }
+
+    fn room(&mut self, id: u64) {
+        if let Some(stalled) = self.stalled.take_if(|stalled| stalled.watch == id) {
+            self.deliver(id, stalled.batch);
+        } else if let Some(watch) = self.watches.get_mut(&id)
+            && watch.phase == Phase::Parked
+        {
+            watch.phase = Phase::Pending;
+            self.outbox.push_back(Outgoing::Create(id));
+        }
+    }
+
+    /// Takes the watch that holds up the others off the stream. What it was sent is read again when it comes back.
+    fn park(&mut self) {
+        let Some(stalled) = self.stalled.take() else { return };
+        let Some(watch) = self.watches.get_mut(&stalled.watch) else { return };
+        let phase = std::mem::replace(&mut watch.phase, Phase::Parked);
+        let again = std::mem::replace(&mut watch.lagged, true);
+        let key = String::from_utf8_lossy(watch.key());
+        if again {
+            tracing::debug!(%key, "consumer of a watch lags again");
+        } else {
+            tracing::warn!(%key, "consumer of a watch lags; its events are left on the server until it has caught up");
+        }
+        self.take_off(phase);
+    }
+
+    fn happened(&mut self, happened: Happened) {
+        match happened {
+            Happened::TimeToTry => self.link = Link::Idle,
+            Happened::Opened(stream) => {
+                if let Link::Opening { member, .. } = std::mem::replace(&mut self.link, Link::Idle) {
+                    let (requests, responses) = stream.split();
+                    let responses = Box::new(responses);
+                    self.link = Link::Open { member, since: Instant::now(), requests, responses };
+                }
+            }
+            Happened::Writable => self.send_next(),
+            Happened::Response(response) => self.response(response),
+            Happened::Broke(failure) => self.broke(failure),
+        }
+    }
+
+    /// Opens a link if there is something to watch and none. The first creation goes along.
+    fn open_if_needed(&mut self) {
+        while matches!(self.link, Link::Idle) {
+            let Some(next) = self.outbox.pop_front() else { return };
+            let Outgoing::Create(id) = next else { continue };
+            let Some(watch) = self.watches.get(&id) else { continue };
+            let (key, options) = watch.creation();
+            let member = Arc::clone(self.shared.pool.current());
+            self.creating.push_back(id);
+            self.link = Link::open(member, key, options, self.shared.options.dial_timeout);
+        }
+    }
+
+    /// Sends the next request. The link has just said that it takes one, and nobody else sends.
+    fn send_next(&mut self) {
+        let Link::Open { requests, .. } = &mut self.link else { return };
+        let sent = match self.outbox.pop_front() {
+            Some(Outgoing::Create(id)) => {
+                let Some(watch) = self.watches.get(&id) else { return };
+                let (key, options) = watch.creation();
+                self.creating.push_back(id);
+                requests.watch(key, Some(options)).now_or_never()
+            }
+            Some(Outgoing::Cancel(server_id)) => requests.cancel(server_id).now_or_never(),
+            Some(Outgoing::Progress) => requests.request_progress().now_or_never(),
+            None => return,
+        };
+        // What was not sent because the link broke is made up for when it is found broken.
+        debug_assert!(sent.is_some(), "a request waits although the link takes one");
+    }
+
+    fn response(&mut self, response: WatchResponse) {
+        let response = response.0;
+        let head = Revision(response.header.as_ref().map_or(0, |header| header.revision));
+        if response.created {
+            self.created(&response, head);
+        } else if response.canceled {
+            // The server's answer to our own cancellation finds the watch gone.
+            if let Some(id) = self.live.remove(&response.watch_id) {
+                self.end(id, &reason(&response));
+            }
+        } else if !response.events.is_empty() {
+            let Some(id) = self.live.get(&response.watch_id).copied() else { return };
+            let Some(watch) = self.watches.get(&id) else { return };
+            match watch.batch(response.events) {
+                Ok(Some(batch)) => self.deliver(id, batch),
+                Ok(None) => {}
+                Err(failure) => {
+                    self.take_off(watch.phase);
+                    self.end(id, &Ended::Failure(failure));
+                }
+            }
+        } else {
+            self.progress(response.watch_id, head);
+        }
+    }
+
+    fn created(&mut self, response: &PbWatchResponse, head: Revision) {
+        let Some(id) = self.creating.pop_front() else { return };
+        if response.canceled {
+            return self.end(id, &reason(response));
+        }
+        self.failures = 0;
+        self.no_leader = false;
+        let wanted = self.watches.get_mut(&id).is_some_and(|watch| watch.registered(response.watch_id, head));
+        self.live.insert(response.watch_id, id);
+        if !wanted {
+            self.watches.remove(&id);
+            self.take_off(Phase::Live(response.watch_id));
+        }
+    }
+
+    /// Progress under the number -1 is that of all watches of the stream.
+    fn progress(&mut self, server_id: i64, revision: Revision) {
+        for (number, id) in &self.live {
+            if (server_id == -1 || server_id == *number)
+                && let Some(watch) = self.watches.get_mut(id)
+            {
+                watch.progress(revision);
+            }
+        }
+    }
+
+    fn deliver(&mut self, id: u64, batch: Batch) {
+        let Some(watch) = self.watches.get_mut(&id) else { return };
+        if let Err(batch) = watch.deliver(batch) {
+            self.stalled = Some(Stalled { watch: id, batch, until: Instant::now() + PATIENCE });
+        }
+    }
+
+    fn end(&mut self, id: u64, why: &Ended) {
+        if let Some(watch) = self.watches.remove(&id) {
+            let error = why.error(&watch);
+            watch.end(error);
+        }
+    }
+
+    fn broke(&mut self, failure: Failure) {
+        let (member, since) = match std::mem::replace(&mut self.link, Link::Idle) {
+            Link::Opening { member, .. } => (member, None),
+            Link::Open { member, since, .. } => (member, Some(since)),
+            Link::Idle | Link::Waiting(_) => return,
+        };
+        if since.is_some_and(|since| since.elapsed() > STABLE) {
+            self.backoff.reset();
+        }
+        self.failures += 1;
+        self.no_leader |= failure.kind == KvErrorKind::NoLeader;
+        let pause = self.pause_after(&member);
+        if since.is_some() {
+            let watches = self.watches.len();
+            tracing::warn!(endpoint = member.url, watches, %failure, "watch stream broke and is made anew");
+        } else {
+            tracing::debug!(endpoint = member.url, failures = self.failures, %failure, "watch stream does not open");
+        }
+        self.settle(failure, pause);
+        self.link = Link::Waiting(Instant::now() + pause);
+    }
+
+    /// Who is asked next, and when: the other members at once, then all again after a pause.
+    fn pause_after(&mut self, member: &Member) -> Duration {
+        self.shared.pool.leave(member);
+        if self.failures.is_multiple_of(self.shared.pool.len()) {
+            self.backoff.pause()
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    /// After a break: ends the watches that cannot go on, and queues the others where they were.
+    fn settle(&mut self, failure: Failure, pause: Duration) {
+        let lasting = !matches!(
+            failure.kind,
+            KvErrorKind::Unavailable
+                | KvErrorKind::DeadlineExceeded
+                | KvErrorKind::Internal
+                | KvErrorKind::NoLeader
+        );
+        let all_asked = self.failures >= self.shared.pool.len();
+        let leaderless = self.no_leader && all_asked;
+        let retry_for = self.shared.options.retry_for;
+        let now = SystemTime::now();
+        self.live.clear();
+        self.creating.clear();
+        self.outbox.clear();
+        self.stalled = None;
+        let ends = |watch: &Watcher| match watch.phase {
+            Phase::Parked => false,
+            _ if lasting => true,
+            _ if watch.is_new() => all_asked && watch.asked_at.elapsed() + pause >= retry_for,
+            _ => leaderless,
+        };
+        let (ended, kept): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut self.watches).into_iter().partition(|(_, watch)| ends(watch));
+        self.watches = kept;
+        for (id, watch) in &mut self.watches {
+            if watch.phase != Phase::Parked {
+                watch.disconnected(now);
+                self.outbox.push_back(Outgoing::Create(*id));
+            }
+        }
+        let why = Ended::Failure(if leaderless && !lasting { Failure::no_leader() } else { failure });
+        for watch in ended.into_values() {
+            let error = why.error(&watch);
+            watch.end(error);
+        }
+    }
+}
+
+/// Why a watch ends.
+enum Ended {
+    Compacted(Revision),
+    Failure(Failure),
+}
+
+impl Ended {
+    fn error(&self, watch: &Watcher) -> KvError {
+        match self {
+            Self::Compacted(revision) => KvError::compacted(WATCH, *revision).with_key(watch.key().clone()),
+            Self::Failure(failure) => failure.clone().read(WATCH, Some(watch.key())),
+        }
+    }
+}
+
+fn reason(response: &PbWatchResponse) -> Ended {
+    if response.compact_revision > 0 {
+        return Ended::Compacted(Revision(response.compact_revision));
+    }
+    Ended::Failure(Failure::from_cancel_reason(&response.cancel_reason))
+}
