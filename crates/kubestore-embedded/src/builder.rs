@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use kubestore_kv::{Clock, DEFAULT_MAX_REQUEST_BYTES, SystemClock};
 
-use crate::{Embedded, engine::Options, state::State};
+use crate::{Embedded, engine::Options};
 
 /// Settings of an [`Embedded`] engine, all of them with etcd's defaults.
 #[derive(Clone, Debug)]
@@ -47,6 +47,25 @@ impl EmbeddedBuilder {
     /// An empty engine that lives in memory only.
     #[must_use]
     pub fn in_memory(self) -> Embedded {
-        Embedded::start_in_memory(self.options, State::new())
+        Embedded::start_in_memory(self.options)
+    }
+
+    /// Opens the engine in a directory, which is made if need be, with everything that was acknowledged there.
+    ///
+    /// Only the user who makes a directory may enter it (mode 0700). When the future is dropped, the directory is let
+    /// go again.
+    ///
+    /// # Errors
+    /// [`Unavailable`](kubestore_kv::KvErrorKind::Unavailable) when it is open already, here or in another process;
+    /// [`InvalidArgument`](kubestore_kv::KvErrorKind::InvalidArgument) when it holds something else;
+    /// [`Unsupported`](kubestore_kv::KvErrorKind::Unsupported) when a newer version wrote it;
+    /// [`Corrupt`](kubestore_kv::KvErrorKind::Corrupt) when it is damaged. Nothing is changed by the first three. Each
+    /// names the directory and what helps.
+    #[cfg(feature = "durable")]
+    pub async fn open(
+        self,
+        directory: impl AsRef<std::path::Path>,
+    ) -> Result<Embedded, kubestore_kv::KvError> {
+        Embedded::start_durable(directory.as_ref(), self.options).await
     }
 }

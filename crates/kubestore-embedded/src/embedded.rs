@@ -1,13 +1,6 @@
 //! The engine as its users hold it.
 
-use std::{
-    fmt,
-    sync::{
-        Arc, Weak,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -20,10 +13,10 @@ use kubestore_kv::{
 
 use crate::{
     builder::EmbeddedBuilder,
-    engine::{Expiry, Inline, Options, Shared},
+    engine::{Core, Expiry, Options},
     read::Scan,
-    state::{Done, Op, State, lease_not_found},
-    watch::{WatchStream, closed},
+    state::{Done, Op, lease_not_found},
+    watch::WatchStream,
 };
 
 /// A [`Kv`] in this process, with etcd's semantics.
@@ -31,13 +24,12 @@ use crate::{
 /// Clones are handles to the same engine; it is closed by [`close`](Self::close) or when the last handle is dropped.
 /// Watches do not keep it open: they end with an [`Unavailable`](KvErrorKind::Unavailable) error when it closes.
 #[derive(Clone)]
-pub struct Embedded(Arc<Inner>);
+pub struct Embedded(Arc<Owner>);
 
-struct Inner {
-    shared: Arc<Shared>,
-    writer: Inline,
+/// Closes the engine with the last handle.
+struct Owner {
+    core: Arc<Core>,
     expiry: Expiry,
-    closed: AtomicBool,
 }
 
 impl Embedded {
@@ -47,46 +39,54 @@ impl Embedded {
         Self::builder().in_memory()
     }
 
+    /// Opens the engine in a directory with default settings. See [`EmbeddedBuilder::open`].
+    ///
+    /// # Errors
+    /// As there.
+    #[cfg(feature = "durable")]
+    pub async fn open(directory: impl AsRef<std::path::Path>) -> Result<Self, KvError> {
+        Self::builder().open(directory).await
+    }
+
     /// Other settings than the default ones.
     pub fn builder() -> EmbeddedBuilder {
         EmbeddedBuilder::new()
     }
 
-    /// Closes the engine for all its handles: watches end, and every later call is
-    /// [`Unavailable`](KvErrorKind::Unavailable). Doing it twice is no error.
-    #[expect(clippy::unused_async, reason = "the durable form waits for its writer")]
+    /// Closes the engine for all its handles: watches end, every later call is
+    /// [`Unavailable`](KvErrorKind::Unavailable), and what was asked before is still done. Returns when the directory,
+    /// if there is one, may be opened again. Doing it twice is no error; when the future is dropped, the engine closes
+    /// all the same.
+    ///
+    /// Dropping the last handle does the same, but holds up its thread for as long as it takes: the commit in
+    /// progress, and rarely the rewriting of tables after a large compaction.
     pub async fn close(&self) {
-        self.0.close();
+        self.0.expiry.stop();
+        self.0.core.close();
+        self.0.core.closed().await;
     }
 
-    pub(crate) fn start_in_memory(options: Options, state: State) -> Self {
-        Self(Arc::new(Inner {
-            shared: Arc::new(Shared::new(options, state)),
-            writer: Inline::default(),
-            expiry: Expiry::default(),
-            closed: AtomicBool::new(false),
-        }))
+    pub(crate) fn start_in_memory(options: Options) -> Self {
+        Self(Arc::new(Owner { core: Arc::new(Core::in_memory(options)), expiry: Expiry::default() }))
+    }
+
+    #[cfg(feature = "durable")]
+    pub(crate) async fn start_durable(
+        directory: &std::path::Path,
+        options: Options,
+    ) -> Result<Self, KvError> {
+        let core = Arc::new(Core::open(directory, options).await?);
+        let engine = Self(Arc::new(Owner { core, expiry: Expiry::default() }));
+        if engine.0.core.last_state().leases.next_deadline().is_some() {
+            engine.0.ensure_expiry("open")?;
+        }
+        Ok(engine)
     }
 }
 
-impl Inner {
-    fn close(&self) {
-        if !self.closed.swap(true, Ordering::AcqRel) {
-            self.expiry.stop();
-            self.shared.hub.close();
-        }
-    }
-
-    fn open(&self, operation: &'static str) -> Result<&Arc<Shared>, KvError> {
-        if self.closed.load(Ordering::Acquire) { Err(closed(operation)) } else { Ok(&self.shared) }
-    }
-
-    fn snapshot(&self, operation: &'static str) -> Result<Arc<State>, KvError> {
-        Ok(self.open(operation)?.snapshot())
-    }
-
-    fn write(&self, operation: &'static str, op: Op) -> Result<Done, KvError> {
-        self.writer.submit(self.open(operation)?, op)
+impl Owner {
+    async fn write(&self, operation: &'static str, op: Op) -> Result<Done, KvError> {
+        self.core.write(operation, op).await
     }
 
     fn check_write(
@@ -96,30 +96,28 @@ impl Inner {
         value: usize,
         answer: OnFailure,
     ) -> Result<(), KvError> {
+        let limit = self.core.shared(operation)?.options.max_request_bytes;
         check_key(operation, key)?;
         let keys = if answer == OnFailure::Get { 3 } else { 2 };
         let size = key.len().saturating_mul(keys).saturating_add(value).saturating_add(REQUEST_OVERHEAD);
-        let limit = self.shared.options.max_request_bytes;
         if size > limit {
             return Err(KvError::too_large(operation, size, limit).with_key(key.clone()));
         }
         Ok(())
     }
 
-    fn start_expiry(self: &Arc<Self>) -> Result<(), KvError> {
-        let engine = Arc::downgrade(self);
-        self.expiry.ensure(&self.shared, move || {
-            let engine = Weak::clone(&engine);
-            Box::pin(async move {
-                engine.upgrade().is_some_and(|engine| engine.write("expire", Op::Expire).is_ok())
-            })
-        })
+    /// Sees to it that leases end. The task lives in the runtime of whoever came first, and anew in the next one's
+    /// when that is gone.
+    fn ensure_expiry(&self, operation: &'static str) -> Result<(), KvError> {
+        self.expiry.ensure(operation, &self.core)
     }
 }
 
-impl Drop for Inner {
+impl Drop for Owner {
     fn drop(&mut self) {
-        self.close();
+        self.expiry.stop();
+        self.core.close();
+        self.core.join();
     }
 }
 
@@ -130,7 +128,7 @@ const REQUEST_OVERHEAD: usize = 64;
 #[async_trait]
 impl Kv for Embedded {
     async fn get(&self, request: GetRequest) -> Result<GetResponse, KvError> {
-        let state = self.0.snapshot("get")?;
+        let state = self.0.core.snapshot("get")?;
         check_key("get", &request.key)?;
         let at =
             state.readable("get", request.revision).map_err(|error| error.with_key(request.key.clone()))?;
@@ -139,14 +137,14 @@ impl Kv for Embedded {
     }
 
     async fn list(&self, request: ListRequest) -> Result<ListResponse, KvError> {
-        let scan = Scan::new(self.0.snapshot("list")?, &request)?;
+        let scan = Scan::new(self.0.core.snapshot("list")?, &request)?;
         let head = scan.head();
         let (kvs, end) = scan.finish().await;
         Ok(ListResponse::new(kvs, head, end.more, end.count))
     }
 
     fn list_chunks(&self, request: ListRequest) -> BoxStream<Result<ListChunk, KvError>> {
-        match self.0.snapshot("list").and_then(|state| Scan::new(state, &request)) {
+        match self.0.core.snapshot("list").and_then(|state| Scan::new(state, &request)) {
             Err(error) => Box::pin(stream::iter([Err(error)])),
             Ok(scan) => Box::pin(stream::unfold(Some(scan), |scan| async move {
                 let mut scan = scan?;
@@ -158,66 +156,70 @@ impl Kv for Embedded {
     }
 
     async fn count(&self, prefix: Bytes) -> Result<i64, KvError> {
-        let (_, end) = Scan::counting(self.0.snapshot("count")?, &prefix).finish().await;
+        let (_, end) = Scan::counting(self.0.core.snapshot("count")?, &prefix).finish().await;
         Ok(end.count.unwrap_or_default())
     }
 
     async fn optimistic_put(&self, request: PutRequest) -> Result<WriteOutcome, KvError> {
         self.0.check_write("optimistic_put", &request.key, request.value.len(), request.on_failure)?;
-        self.0.write("optimistic_put", Op::Put(request))?.into_write("optimistic_put")
+        if request.lease.is_some() {
+            self.0.ensure_expiry("optimistic_put")?;
+        }
+        self.0.write("optimistic_put", Op::Put(request)).await?.into_write("optimistic_put")
     }
 
     async fn optimistic_delete(&self, request: DeleteRequest) -> Result<WriteOutcome, KvError> {
         self.0.check_write("optimistic_delete", &request.key, 0, request.on_failure)?;
-        self.0.write("optimistic_delete", Op::Delete(request))?.into_write("optimistic_delete")
+        self.0.write("optimistic_delete", Op::Delete(request)).await?.into_write("optimistic_delete")
     }
 
     async fn watch(&self, request: WatchRequest) -> Result<KvWatch, KvError> {
         if let WatchTarget::Key(key) = &request.target {
             check_key("watch", key)?;
         }
-        Ok(Box::pin(WatchStream::new(Arc::clone(self.0.open("watch")?), request)))
+        Ok(Box::pin(WatchStream::new(Arc::clone(self.0.core.shared("watch")?), request)))
     }
 
     async fn request_progress(&self, group: WatchGroup) -> Result<(), KvError> {
-        self.0.open("request_progress")?.hub.request_progress(group);
+        self.0.core.shared("request_progress")?.hub.request_progress(group);
         Ok(())
     }
 
     async fn grant_lease(&self, ttl: Duration) -> Result<LeaseGrant, KvError> {
-        self.0.open("grant_lease")?;
-        self.0.start_expiry()?;
-        self.0.write("grant_lease", Op::Grant(ttl))?.into_lease("grant_lease")
+        self.0.core.shared("grant_lease")?;
+        self.0.ensure_expiry("grant_lease")?;
+        self.0.write("grant_lease", Op::Grant(ttl)).await?.into_lease("grant_lease")
     }
 
     async fn revoke_lease(&self, id: LeaseId) -> Result<(), KvError> {
-        self.0.write("revoke_lease", Op::Revoke(id)).map(|_| ())
+        self.0.write("revoke_lease", Op::Revoke(id)).await.map(|_| ())
     }
 
     async fn lease_info(&self, id: LeaseId) -> Result<LeaseInfo, KvError> {
-        let state = self.0.snapshot("lease_info")?;
+        let state = self.0.core.snapshot("lease_info")?;
         let lease = state.leases.get(id.0).ok_or_else(|| lease_not_found("lease_info", id))?;
-        Ok(lease.info(self.0.shared.options.clock.now()))
+        Ok(lease.info(self.0.core.shared("lease_info")?.options.clock.now()))
     }
 
     async fn compact(&self, revision: Revision) -> Result<(), KvError> {
-        self.0.write("compact", Op::Compact(revision))?;
-        self.0.writer.clean(&self.0.shared).await;
+        self.0.write("compact", Op::Compact(revision)).await?;
+        self.0.core.clean().await;
         Ok(())
     }
 
     async fn status(&self) -> Result<KvStatus, KvError> {
-        let state = self.0.snapshot("status")?;
+        let state = self.0.core.snapshot("status")?;
         let mut status = KvStatus::new(Revision(state.head));
         status.compacted = Some(Revision(state.compacted));
         status.progress_requests = true;
+        status.db_size = self.0.core.disk_bytes();
         Ok(status)
     }
 }
 
 impl fmt::Debug for Embedded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.0.shared.snapshot();
+        let state = self.0.core.last_state();
         f.debug_struct("Embedded")
             .field("head", &state.head)
             .field("compacted", &state.compacted)

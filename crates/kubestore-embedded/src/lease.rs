@@ -30,20 +30,16 @@ impl Leases {
         self.by_id.get(&id)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.by_id.is_empty()
-    }
-
     pub(crate) fn insert(&mut self, id: i64, lease: Lease) {
         self.last = self.last.max(id);
         self.by_id.insert(id, lease);
         self.by_deadline.insert((lease.deadline, id));
     }
 
-    pub(crate) fn remove(&mut self, id: i64) {
-        if let Some(lease) = self.by_id.remove(&id) {
-            self.by_deadline.remove(&(lease.deadline, id));
-        }
+    pub(crate) fn remove(&mut self, id: i64) -> Option<Lease> {
+        let lease = self.by_id.remove(&id)?;
+        self.by_deadline.remove(&(lease.deadline, id));
+        Some(lease)
     }
 
     pub(crate) fn attach(&mut self, id: i64, key: &Bytes) {

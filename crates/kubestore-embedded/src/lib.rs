@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod builder;
+#[cfg(feature = "durable")]
+mod durable;
 mod embedded;
 mod engine;
 mod lease;

@@ -2,18 +2,19 @@
 
 use std::{
     fmt,
-    future::Future,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
-use futures_util::{
-    future::{Either, select},
-    pin_mut,
-};
-use kubestore_kv::{BoxFuture, KvError, KvErrorKind};
+use futures_util::future::{Either, select};
+use kubestore_kv::{KvError, KvErrorKind};
 use tokio::{runtime::Handle, task::JoinHandle};
 
-use super::Shared;
+use super::Core;
+use crate::state::Op;
+
+/// How long after a failure the next attempt is made.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// Owner of the task; stops it when dropped.
 #[derive(Default)]
@@ -22,21 +23,17 @@ pub(crate) struct Expiry {
 }
 
 impl Expiry {
-    /// Starts the task in the caller's runtime, unless it runs already. `expire` ends what has to end; `false` from it
-    /// ends the task.
-    pub(crate) fn ensure<F>(&self, shared: &Arc<Shared>, expire: F) -> Result<(), KvError>
-    where
-        F: Fn() -> BoxFuture<'static, bool> + Send + Sync + 'static,
-    {
+    /// Starts the task in the caller's runtime, unless it runs already.
+    pub(crate) fn ensure(&self, operation: &'static str, core: &Arc<Core>) -> Result<(), KvError> {
         let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
         if task.as_ref().is_some_and(|task| !task.is_finished()) {
             return Ok(());
         }
         let runtime = Handle::try_current().map_err(|cause| {
             let message = "leases need a tokio runtime with its timer; call this from within one";
-            KvError::new(KvErrorKind::Unsupported, "grant_lease", message).with_source(cause)
+            KvError::new(KvErrorKind::Unsupported, operation, message).with_source(cause)
         })?;
-        *task = Some(runtime.spawn(run(Arc::clone(shared), expire)));
+        *task = Some(runtime.spawn(run(Arc::clone(core))));
         Ok(())
     }
 
@@ -59,24 +56,22 @@ impl fmt::Debug for Expiry {
     }
 }
 
-async fn run<F, E>(shared: Arc<Shared>, expire: F)
-where
-    F: Fn() -> E,
-    E: Future<Output = bool>,
-{
-    loop {
-        // Made before the look at the deadlines: a grant in between is not missed, because the permit is kept.
+async fn run(core: Arc<Core>) {
+    while let Ok(shared) = core.shared("expire") {
+        // A grant between the look at the deadlines and the wait is not missed: the notification is kept.
         let changed = shared.leases_changed.notified();
         let Some(deadline) = shared.snapshot().leases.next_deadline() else {
             changed.await;
             continue;
         };
-        let reached = shared.options.clock.sleep_until(deadline);
-        pin_mut!(changed);
-        if let Either::Right(_) = select(changed, reached).await
-            && !expire().await
-        {
-            return;
+        let clock = &shared.options.clock;
+        let reached = clock.sleep_until(deadline);
+        if let Either::Left(_) = select(std::pin::pin!(changed), reached).await {
+            continue;
+        }
+        if let Err(error) = core.write("expire", Op::Expire).await {
+            tracing::warn!(%error, "leases that have ended cannot be taken away; trying again");
+            clock.sleep_until(clock.now() + RETRY).await;
         }
     }
 }

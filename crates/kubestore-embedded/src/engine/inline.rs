@@ -14,12 +14,12 @@ const CLEAN_STEP: usize = 1024;
 
 /// Decides one request at a time on the published state.
 #[derive(Debug, Default)]
-pub(crate) struct Inline {
+pub(super) struct Inline {
     turn: Mutex<()>,
 }
 
 impl Inline {
-    pub(crate) fn submit(&self, shared: &Shared, op: Op) -> Result<Done, KvError> {
+    pub(super) fn submit(&self, shared: &Shared, op: Op) -> Result<Done, KvError> {
         // A panic cannot have left anything half done: what is published is published whole.
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = State::clone(&shared.snapshot());
@@ -27,7 +27,7 @@ impl Inline {
         let done = state.apply(op, shared.options.clock.now(), &mut changes)?;
         if !changes.is_empty() {
             if state.has_garbage() {
-                state.clean(CLEAN_WITH_WRITE);
+                state.clean(CLEAN_WITH_WRITE, &mut changes);
             }
             shared.publish(state, &changes);
         }
@@ -36,7 +36,7 @@ impl Inline {
 
     /// Forgets what the last compaction made unreachable, a step at a time. When the future is dropped, later writes
     /// finish it.
-    pub(crate) async fn clean(&self, shared: &Shared) {
+    pub(super) async fn clean(&self, shared: &Shared) {
         while self.clean_step(shared) {
             tokio::task::yield_now().await;
         }
@@ -48,7 +48,7 @@ impl Inline {
         if !state.has_garbage() {
             return false;
         }
-        state.clean(CLEAN_STEP);
+        state.clean(CLEAN_STEP, &mut Vec::new());
         let more = state.has_garbage();
         shared.publish(state, &[]);
         more

@@ -1,5 +1,6 @@
 //! What readers, watches and the writer share, and how a request reaches the writer.
 
+mod core;
 mod expiry;
 mod inline;
 
@@ -9,8 +10,9 @@ use arc_swap::ArcSwap;
 use kubestore_kv::Clock;
 use tokio::sync::Notify;
 
+pub(crate) use core::Core;
 pub(crate) use expiry::Expiry;
-pub(crate) use inline::Inline;
+use inline::Inline;
 
 use crate::{
     record::Commit,
@@ -70,7 +72,7 @@ impl Shared {
         if !commits.is_empty() {
             self.hub.notice(&commits, head);
         }
-        if changes.iter().any(|change| matches!(change, Change::Granted(..) | Change::Ended(_))) {
+        if changes.iter().any(|change| matches!(change, Change::Granted(..) | Change::Ended(..))) {
             self.leases_changed.notify_one();
         }
     }

@@ -67,8 +67,10 @@ fn wrong_answer(operation: &'static str) -> KvError {
 pub(crate) enum Change {
     Commit(Commit),
     Granted(i64, Lease),
-    Ended(i64),
+    Ended(i64, Lease),
     Compacted(i64),
+    /// A version that nothing reads any more.
+    Erased(Arc<Record>),
 }
 
 /// The shortest TTL granted, in seconds: etcd's with its default election timeout.
@@ -179,8 +181,7 @@ impl State {
         if !events.is_empty() {
             self.replace(events, changes);
         }
-        self.leases.remove(id);
-        changes.push(Change::Ended(id));
+        changes.extend(self.leases.remove(id).map(|lease| Change::Ended(id, lease)));
     }
 
     /// Whether the expectation fails, and the answer to that.

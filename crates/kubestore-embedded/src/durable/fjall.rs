@@ -1,0 +1,177 @@
+//! The base on `fjall`, and the only file that names it: one keyspace, a journal that is synced for each batch.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use fjall::{
+    Database, Keyspace, KeyspaceCreateOptions, PersistMode,
+    config::{BlockSizePolicy, FilterPolicy},
+};
+use kubestore_kv::BoxError;
+
+use super::base::{Base, Batch, Visit, WriteError};
+
+/// Entries are read once, on opening: a cache is of no use afterwards.
+const CACHE_BYTES: u64 = 8 << 20;
+/// What is kept in memory until it is sorted into a table. It is there twice: the state holds the values, too.
+const MEMTABLE_BYTES: u64 = 32 << 20;
+/// Journals are read again on opening; the least that the base allows.
+const JOURNAL_BYTES: u64 = 64 << 20;
+/// Large blocks make for a fast scan.
+const BLOCK_BYTES: u32 = 32 << 10;
+/// One that flushes and one that merges.
+const WORKERS: usize = 2;
+const KEYSPACE: &str = "kubestore";
+
+/// An open `fjall` database.
+pub(crate) struct FjallBase {
+    path: PathBuf,
+    /// `None` after a reopening failed.
+    open: Option<Open>,
+    reclaiming: Option<JoinHandle<()>>,
+}
+
+struct Open {
+    // Dropped first: the keyspace must not outlive the database by much, since both hold its lock.
+    entries: Keyspace,
+    database: Database,
+}
+
+impl FjallBase {
+    /// Opens the database at `path`, or makes an empty one.
+    pub(crate) fn open(path: &Path) -> Result<Self, BoxError> {
+        Ok(Self { path: path.to_owned(), open: Some(Open::new(path)?), reclaiming: None })
+    }
+
+    fn opened(&self) -> Result<&Open, BoxError> {
+        self.open.as_ref().ok_or_else(|| "the database could not be opened again after a failed write".into())
+    }
+
+    fn finish_reclaiming(&mut self) {
+        if let Some(thread) = self.reclaiming.take()
+            && thread.join().is_err()
+        {
+            tracing::warn!(
+                "giving space back to the file system failed; it is tried again after the next compaction"
+            );
+        }
+    }
+}
+
+impl Open {
+    fn new(path: &Path) -> Result<Self, fjall::Error> {
+        let database = Database::builder(path)
+            .cache_size(CACHE_BYTES)
+            .max_journaling_size(JOURNAL_BYTES)
+            .worker_threads(WORKERS)
+            .manual_journal_persist(true)
+            .open()?;
+        let entries = database.keyspace(KEYSPACE, || {
+            KeyspaceCreateOptions::default()
+                .max_memtable_size(MEMTABLE_BYTES)
+                .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
+                .filter_policy(FilterPolicy::disabled())
+                .manual_journal_persist(true)
+        })?;
+        Ok(Self { entries, database })
+    }
+}
+
+impl Base for FjallBase {
+    fn write(&mut self, batch: &Batch, sync: bool) -> Result<(), WriteError> {
+        let open = self.opened().map_err(WriteError::Refused)?;
+        let mut writes = fjall::OwnedWriteBatch::with_capacity(
+            open.database.clone(),
+            batch.puts.len() + batch.removes.len(),
+        );
+        for (key, value) in &batch.puts {
+            writes.insert(&open.entries, key.as_slice(), value.as_slice());
+        }
+        for key in &batch.removes {
+            writes.remove(&open.entries, key.as_slice());
+        }
+        writes.commit().map_err(|error| WriteError::Refused(error.into()))?;
+        if sync {
+            open.database
+                .persist(PersistMode::SyncData)
+                .map_err(|error| WriteError::NotSynced(error.into()))?;
+        }
+        Ok(())
+    }
+
+    fn scan(&self, visit: &mut Visit<'_>) -> Result<(), BoxError> {
+        for entry in self.opened()?.entries.iter() {
+            let (key, value) = entry.into_inner()?;
+            visit(&key, &value)?;
+        }
+        Ok(())
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BoxError> {
+        Ok(self.opened()?.entries.get(key)?.map(|value| value.to_vec()))
+    }
+
+    fn reopen(&mut self) -> Result<(), BoxError> {
+        self.finish_reclaiming();
+        self.open = None;
+        self.open = Some(Open::new(&self.path)?);
+        Ok(())
+    }
+
+    fn reclaim(&mut self) {
+        if self.reclaiming.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            return;
+        }
+        self.finish_reclaiming();
+        let Ok(open) = self.opened() else { return };
+        let entries = open.entries.clone();
+        let started =
+            std::thread::Builder::new().name("kubestore-reclaim".to_owned()).spawn(move || reclaim(&entries));
+        match started {
+            Ok(thread) => self.reclaiming = Some(thread),
+            Err(error) => tracing::warn!(%error, "no thread to give space back to the file system with"),
+        }
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        self.open.as_ref().map_or(0, |open| open.entries.disk_space())
+    }
+}
+
+impl Drop for FjallBase {
+    fn drop(&mut self) {
+        self.finish_reclaiming();
+    }
+}
+
+impl fmt::Debug for FjallBase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FjallBase").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// Rewrites the tables without what was removed. Reads and writes go on meanwhile.
+fn reclaim(entries: &Keyspace) {
+    let before = entries.disk_space();
+    let done = entries.rotate_memtable().and_then(|_| {
+        // The removals themselves are still in memory; they count once they are in a table.
+        for _ in 0..FLUSH_POLLS {
+            if entries.sealed_memtable_count() == 0 {
+                break;
+            }
+            std::thread::sleep(FLUSH_POLL);
+        }
+        entries.major_compact()
+    });
+    match done {
+        Ok(()) => tracing::debug!(before, after = entries.disk_space(), "gave space back to the file system"),
+        Err(error) => tracing::warn!(%error, "giving space back to the file system failed"),
+    }
+}
+
+const FLUSH_POLL: Duration = Duration::from_millis(10);
+const FLUSH_POLLS: usize = 1000;

@@ -1,0 +1,266 @@
+//! A directory with its data: takes changes, makes them durable in one batch, and knows what was acknowledged.
+
+use std::path::Path;
+
+use kubestore_kv::{BoxError, KvError, KvErrorKind};
+
+use super::{
+    base::{Base, Batch, WriteError},
+    codec::{self, Entry, META_KEY, Meta},
+    directory::{Directory, base_error, directory_error},
+    fjall::FjallBase,
+    load::{Leftover, Loaded, load},
+    mark::{Acknowledged, Mark},
+};
+use crate::state::{Change, State};
+
+/// Dead bytes that are worth a rewriting of the tables, if the living ones are not more.
+const RECLAIM_BYTES: u64 = 32 << 20;
+
+/// The open directory.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    base: Box<dyn Base>,
+    mark: Mark,
+    meta: Meta,
+    /// Bytes of the entries that live, and of those that died since the tables were last rewritten.
+    living: u64,
+    dead: u64,
+    leftovers: Vec<Leftover>,
+    // Dropped last: it holds the lock.
+    directory: Directory,
+}
+
+/// Why changes were not made durable.
+#[derive(Debug)]
+pub(crate) enum CommitError {
+    /// They are not on disk and will not be; later ones may succeed.
+    NotApplied(BoxError),
+    /// They may be on disk. Nothing may be written after them.
+    InDoubt(BoxError),
+}
+
+impl Ledger {
+    /// Takes the directory and reads it.
+    pub(crate) fn open(path: &Path) -> Result<(Self, State), KvError> {
+        let directory = Directory::take(path)?;
+        let mut mark = open_mark(&directory)?;
+        let acknowledged = read_mark(&mut mark, &directory)?;
+        if directory.is_fresh() {
+            create(&directory, &mut mark, acknowledged)?;
+        }
+        let base = FjallBase::open(&directory.data()).map_err(|error| base_error(directory.path(), error))?;
+        Self::start(directory, mark, acknowledged, Box::new(base))
+    }
+
+    fn start(
+        directory: Directory,
+        mark: Mark,
+        acknowledged: Option<Acknowledged>,
+        base: Box<dyn Base>,
+    ) -> Result<(Self, State), KvError> {
+        let Loaded { state, meta, bytes, mut leftovers } = load(base.as_ref(), directory.path())?;
+        match acknowledged {
+            Some(acknowledged) => check_complete(&directory, acknowledged, &meta)?,
+            None if directory.is_fresh() => {}
+            None => tracing::warn!(
+                directory = %directory.path().display(),
+                "the file acknowledged was missing: whether the newest writes are all there could not be checked"
+            ),
+        }
+        if !directory.was_closed() {
+            tracing::warn!(
+                directory = %directory.path().display(), head = meta.head,
+                "the directory was not closed; everything acknowledged is there"
+            );
+        }
+        leftovers.reverse();
+        let dead = base.disk_bytes().saturating_sub(bytes);
+        let mut ledger = Self { base, mark, meta, living: bytes, dead, leftovers, directory };
+        ledger.acknowledge();
+        Ok((ledger, state))
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Makes `changes` durable, all or none of them; without `sync` together with the next ones that are.
+    pub(crate) fn commit(&mut self, changes: &[Change], sync: bool) -> Result<(), CommitError> {
+        let mut draft = Draft { meta: self.meta, batch: Batch::default(), born: 0, died: 0 };
+        for change in changes {
+            draft.take(change);
+        }
+        self.write(draft, sync)
+    }
+
+    /// Whether an interrupted compaction left something to erase.
+    pub(crate) fn has_leftovers(&self) -> bool {
+        !self.leftovers.is_empty()
+    }
+
+    /// Erases some of that.
+    pub(crate) fn erase_leftovers(&mut self, budget: usize) -> Result<(), CommitError> {
+        let mut draft = Draft { meta: self.meta, batch: Batch::default(), born: 0, died: 0 };
+        let keep = self.leftovers.len().saturating_sub(budget);
+        for leftover in self.leftovers.drain(keep..).rev() {
+            draft.meta.subtract(leftover.checksum);
+            draft.died += leftover.bytes;
+            draft.batch.removes.push(leftover.key);
+        }
+        self.write(draft, false)
+    }
+
+    /// Has the space of dead entries given back, once there is enough of it.
+    pub(crate) fn reclaim(&mut self) {
+        if self.dead >= RECLAIM_BYTES.max(self.living) {
+            tracing::debug!(dead = self.dead, living = self.living, "giving space back to the file system");
+            self.dead = 0;
+            self.base.reclaim();
+        }
+    }
+
+    fn write(&mut self, mut draft: Draft, sync: bool) -> Result<(), CommitError> {
+        draft.meta.sequence += 1;
+        draft.batch.puts.push((META_KEY.to_vec(), draft.meta.encode()));
+        match self.base.write(&draft.batch, sync) {
+            Ok(()) => {}
+            Err(WriteError::NotSynced(cause)) => return Err(CommitError::InDoubt(cause)),
+            Err(WriteError::Refused(cause)) => self.settle(&draft.meta, cause)?,
+        }
+        self.meta = draft.meta;
+        self.living = (self.living + draft.born).saturating_sub(draft.died);
+        self.dead += draft.died;
+        if sync {
+            self.acknowledge();
+        }
+        Ok(())
+    }
+
+    /// Finds out whether a batch that was refused is there all the same.
+    fn settle(&mut self, wanted: &Meta, cause: BoxError) -> Result<(), CommitError> {
+        tracing::warn!(directory = %self.directory.path().display(), error = %cause, "a write was refused; opening the data again");
+        let found = self.base.reopen().and_then(|()| self.base.get(META_KEY));
+        let found = match found {
+            Ok(Some(value)) => Meta::decode(&value).ok(),
+            Ok(None) => None,
+            Err(error) => {
+                tracing::error!(directory = %self.directory.path().display(), %error, "the data cannot be opened again");
+                None
+            }
+        };
+        match found {
+            Some(found) if found == *wanted => Ok(()),
+            Some(found) if found == self.meta => Err(CommitError::NotApplied(cause)),
+            _ => Err(CommitError::InDoubt(cause)),
+        }
+    }
+
+    /// Everything so far is synced.
+    fn acknowledge(&mut self) {
+        let acknowledged = Acknowledged { sequence: self.meta.sequence, head: self.meta.head };
+        if let Err(error) = self.mark.write(acknowledged) {
+            // The data is safe; only the loss of its end would not be noticed.
+            tracing::warn!(directory = %self.directory.path().display(), %error, "the file acknowledged cannot be written");
+        }
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        if self.mark.sync().is_ok() {
+            self.directory.close();
+        }
+    }
+}
+
+/// A batch in the making.
+struct Draft {
+    meta: Meta,
+    batch: Batch,
+    born: u64,
+    died: u64,
+}
+
+impl Draft {
+    fn take(&mut self, change: &Change) {
+        match change {
+            Change::Commit(commit) => {
+                for event in commit.iter() {
+                    self.put(codec::record_entry(&event.record));
+                    self.meta.head = event.revision();
+                }
+            }
+            Change::Granted(id, lease) => {
+                self.put(codec::lease_entry(*id, *lease));
+                self.meta.last_lease = self.meta.last_lease.max(*id);
+            }
+            Change::Ended(id, lease) => self.remove(codec::lease_entry(*id, *lease)),
+            Change::Compacted(revision) => self.meta.compacted = *revision,
+            Change::Erased(record) => self.remove(codec::record_entry(record)),
+        }
+    }
+
+    fn put(&mut self, entry: Entry) {
+        self.meta.add(entry.checksum);
+        self.born += (entry.key.len() + entry.value.len()) as u64;
+        self.batch.puts.push((entry.key, entry.value));
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.meta.subtract(entry.checksum);
+        self.died += (entry.key.len() + entry.value.len()) as u64;
+        self.batch.removes.push(entry.key);
+    }
+}
+
+/// Makes the data of a fresh directory.
+fn create(directory: &Directory, mark: &mut Mark, acknowledged: Option<Acknowledged>) -> Result<(), KvError> {
+    if let Some(acknowledged) = acknowledged.filter(|acknowledged| acknowledged.sequence > 1) {
+        let message = format!(
+            "data is missing, although revisions up to {} were acknowledged; restore the directory from a backup, or \
+             empty it to begin anew",
+            acknowledged.head
+        );
+        return Err(directory_error(KvErrorKind::Corrupt, directory.path(), &message));
+    }
+    let failed = |error: BoxError| base_error(directory.path(), error);
+    let meta = Meta { sequence: 1, ..Meta::EMPTY };
+    let first = Batch { puts: vec![(META_KEY.to_vec(), meta.encode())], removes: Vec::new() };
+    let mut base = FjallBase::open(&directory.prepare()?).map_err(failed)?;
+    base.write(&first, true).map_err(|error| match error {
+        WriteError::Refused(error) | WriteError::NotSynced(error) => failed(error),
+    })?;
+    drop(base);
+    let marked = mark.write(Acknowledged { sequence: 1, head: meta.head }).and_then(|()| mark.sync());
+    marked.map_err(|error| failed(error.into()))?;
+    directory.adopt()
+}
+
+fn open_mark(directory: &Directory) -> Result<Mark, KvError> {
+    Mark::open(&directory.mark()).map_err(|error| base_error(directory.path(), error.into()))
+}
+
+fn read_mark(mark: &mut Mark, directory: &Directory) -> Result<Option<Acknowledged>, KvError> {
+    mark.read().map_err(|error| {
+        let message = "the file acknowledged is damaged, so that a loss of the newest writes would not show; look at \
+                       the disk, then remove the file to open without it";
+        directory_error(KvErrorKind::Corrupt, directory.path(), message).with_source(error)
+    })
+}
+
+fn check_complete(directory: &Directory, acknowledged: Acknowledged, meta: &Meta) -> Result<(), KvError> {
+    if meta.sequence >= acknowledged.sequence {
+        return Ok(());
+    }
+    let lost = if meta.head < acknowledged.head {
+        format!("revisions {} to {}", meta.head + 1, acknowledged.head)
+    } else {
+        "the newest leases or compactions".to_owned()
+    };
+    let message = format!(
+        "{lost} were acknowledged and are missing, because the journal in data is damaged; restore the directory from \
+         a backup, or remove the file acknowledged to go on without them"
+    );
+    Err(directory_error(KvErrorKind::Corrupt, directory.path(), &message))
+}

@@ -1,0 +1,17 @@
+//! The durable form: a directory that holds every version which is not compacted, and the thread that writes it.
+//!
+//! `base` is what is asked of the embedded database underneath, `fjall` the only file that names one. `ledger` turns
+//! changes into its entries and proves on opening that none is missing; `load` rebuilds the state; `thread` is the
+//! handle of the writer, `worker` what it does.
+
+mod base;
+mod codec;
+mod directory;
+mod fjall;
+mod ledger;
+mod load;
+mod mark;
+mod thread;
+mod worker;
+
+pub(crate) use thread::Thread;
