@@ -29,6 +29,7 @@ macro_rules! kv_suite {
                 get_at_a_future_revision
                 get_at_no_positive_revision_is_the_newest
                 empty_key_is_refused
+                errors_say_where
             }
             kv::list {
                 list_is_in_byte_order
@@ -69,7 +70,6 @@ macro_rules! kv_suite {
                 grant_is_at_least_what_was_asked
                 grant_has_bounds
                 lease_info_tells_what_is_left
-                lease_info_follows_the_time
                 unknown_lease_is_an_error
                 conflict_comes_before_unknown_lease
                 put_decides_the_lease
@@ -77,6 +77,7 @@ macro_rules! kv_suite {
                 revoke_deletes_in_one_revision
                 revoke_of_an_unused_lease_writes_nothing
                 lease_expires_by_itself
+                lease_info_follows_the_time
             }
             kv::compact {
                 compaction_forgets_below_its_revision
@@ -127,6 +128,7 @@ macro_rules! kv_suite {
                 concurrent_updates_lose_nothing
                 reads_see_acknowledged_writes
                 list_at_its_head_is_complete
+                dropped_write_is_whole_or_absent
             }
             kv::restart {
                 restart_keeps_acknowledged_writes
@@ -136,4 +138,40 @@ macro_rules! kv_suite {
             }
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    /// Every public case is in the list, and the list is of cases: a case that is written but not listed would never
+    /// run.
+    #[test]
+    fn every_case_is_listed() {
+        let listed: Vec<&str> = include_str!("cases.rs")
+            .lines()
+            .filter_map(|line| line.strip_prefix("                "))
+            .filter(|name| name.bytes().all(|letter| letter.is_ascii_lowercase() || letter == b'_'))
+            .collect();
+        let sources = [
+            include_str!("get.rs"),
+            include_str!("list.rs"),
+            include_str!("chunks.rs"),
+            include_str!("put.rs"),
+            include_str!("delete.rs"),
+            include_str!("lease.rs"),
+            include_str!("compact.rs"),
+            include_str!("watch.rs"),
+            include_str!("watch_history.rs"),
+            include_str!("watch_group.rs"),
+            include_str!("limits.rs"),
+            include_str!("concurrency.rs"),
+            include_str!("restart.rs"),
+        ];
+        let written: Vec<&str> = sources
+            .iter()
+            .flat_map(|source| source.lines())
+            .filter_map(|line| line.strip_prefix("pub async fn ")?.split('(').next())
+            .collect();
+        assert_eq!(listed, written);
+        assert!(listed.len() > 80, "only {} cases were found", listed.len());
+    }
 }

@@ -112,3 +112,36 @@ pub async fn list_at_its_head_is_complete(harness: &dyn Harness) {
         holds!(fx, again.kvs == list.kvs, "the list at {} differs when asked for again", list.head);
     }
 }
+
+/// A write whose future is dropped happened whole or not at all, and the backend goes on.
+pub async fn dropped_write_is_whole_or_absent(harness: &dyn Harness) {
+    let fx = Fixture::shared(harness).await;
+    let value = vec![b'v'; 100_000];
+    for number in 0..20 {
+        let name = format!("k{number:02}");
+        let patience = async {
+            for _ in 0..number % 4 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = fx.kv().optimistic_put(PutRequest::create(fx.key(&name), value.clone())) => {}
+            () = patience => {}
+        }
+    }
+    let last = fx.create("last", "x").await;
+    let listed = fx.list(ListRequest::new(fx.key("k"))).await;
+    for kv in listed.kvs {
+        let name = fx.name(&kv.key);
+        holds!(
+            fx,
+            kv.value == value,
+            "{name} at {} has {} bytes of another value",
+            kv.mod_revision,
+            kv.value.len()
+        );
+        same!(fx, (kv.version, kv.mod_revision), (1, kv.create_revision), "version and revision of {name}");
+    }
+    same!(fx, fx.get_some("last").await.mod_revision, last, "the write after the dropped ones");
+}

@@ -1,7 +1,11 @@
 //! Cases: reading one key.
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use kubestore_kv::{GetRequest, KvErrorKind, Revision};
+use kubestore_kv::{
+    DeleteRequest, GetRequest, KvError, KvErrorKind, LeaseId, ListRequest, PutRequest, Revision,
+};
 
 use super::fixture::{Fixture, holds, same};
 use crate::Harness;
@@ -41,7 +45,7 @@ pub async fn get_is_binary_safe(harness: &dyn Harness) {
     for (name, value) in cases {
         let mut key = fx.key(name).to_vec();
         key.extend_from_slice(&[0, 0xff, 0x80]);
-        let request = kubestore_kv::PutRequest::create(key.clone(), value.to_vec());
+        let request = PutRequest::create(key.clone(), value.to_vec());
         let revision = fx.put_done(request).await;
         let answer = fx.ok(fx.kv().get(GetRequest::new(key.clone())).await, name);
         let kv = answer.kv.unwrap_or_else(|| panic!("[{}] {name} at {revision} is missing", fx.backend()));
@@ -117,8 +121,42 @@ pub async fn empty_key_is_refused(harness: &dyn Harness) {
     let fx = Fixture::shared(harness).await;
     let read = fx.kv().get(GetRequest::new("")).await;
     fx.fails(read, KvErrorKind::InvalidArgument, "get of an empty key");
-    let written = fx.kv().optimistic_put(kubestore_kv::PutRequest::create("", "x")).await;
+    let written = fx.kv().optimistic_put(PutRequest::create("", "x")).await;
     fx.fails(written, KvErrorKind::InvalidArgument, "put of an empty key");
-    let deleted = fx.kv().optimistic_delete(kubestore_kv::DeleteRequest::new("", Revision(0))).await;
+    let deleted = fx.kv().optimistic_delete(DeleteRequest::new("", Revision(0))).await;
     fx.fails(deleted, KvErrorKind::InvalidArgument, "delete of an empty key");
+}
+
+/// Errors name the method that failed, say something beyond it in a line, and name the key of a call on one key.
+pub async fn errors_say_where(harness: &dyn Harness) {
+    let fx = Fixture::shared(harness).await;
+    let head = fx.create("a", "one").await;
+    let (future, key, lease) = (Revision(head.0 + 1_000_000), fx.key("a"), LeaseId(0x7fff_ffff_0bad_1d0f));
+    let put = PutRequest::update(key.clone(), "x", head).with_lease(Some(lease));
+    let errors: [(&str, bool, Option<KvError>); 8] = [
+        ("get", true, fx.kv().get(GetRequest::new(key.clone()).at(future)).await.err()),
+        ("list", false, fx.kv().list(ListRequest::new(key.clone()).at(future)).await.err()),
+        ("optimistic_put", true, fx.kv().optimistic_put(put).await.err()),
+        ("optimistic_delete", false, fx.kv().optimistic_delete(DeleteRequest::new("", head)).await.err()),
+        ("grant_lease", false, fx.kv().grant_lease(Duration::ZERO).await.err()),
+        ("revoke_lease", false, fx.kv().revoke_lease(lease).await.err()),
+        ("lease_info", false, fx.kv().lease_info(lease).await.err()),
+        ("compact", false, fx.kv().compact(future).await.err()),
+    ];
+    for (operation, on_a_key, error) in errors {
+        let Some(error) = error else { panic!("[{}] {operation} did not fail", fx.backend()) };
+        same!(fx, error.operation(), operation, "operation of {error}");
+        same!(fx, error.key().filter(|_| on_a_key), on_a_key.then_some(&*key), "key of {error}");
+        let text = error.to_string();
+        holds!(
+            fx,
+            text.starts_with(operation) && !text.contains('\n'),
+            "text of the error of {operation}: {text}"
+        );
+        holds!(
+            fx,
+            !error.message().is_empty() && !text.ends_with('.'),
+            "text of the error of {operation}: {text}"
+        );
+    }
 }
