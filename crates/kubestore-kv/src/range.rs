@@ -12,7 +12,7 @@ use crate::{KeyValue, Revision};
 pub struct GetRequest {
     /// The whole key.
     pub key: Bytes,
-    /// The state to read; `None` is the newest. Below the compacted revision the answer is
+    /// The state to read; `None`, and as in etcd 0 and less, is the newest. Below the compacted revision the answer is
     /// [`Compacted`](crate::KvErrorKind::Compacted), above the head
     /// [`FutureRevision`](crate::KvErrorKind::FutureRevision).
     pub revision: Option<Revision>,

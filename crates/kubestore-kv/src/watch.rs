@@ -34,8 +34,9 @@ pub struct WatchRequest {
     pub group: WatchGroup,
     /// One key or all keys with a prefix.
     pub target: WatchTarget,
-    /// First revision wanted; `None` = after the head at creation. At or below the compacted revision the stream's one
-    /// item is a [`Compacted`](crate::KvErrorKind::Compacted) error, but the compacted revision itself is still legal.
+    /// First revision wanted; `None` and 0 = after the head at creation. One above the head waits for it. Below the
+    /// compacted revision the stream's one item is a [`Compacted`](crate::KvErrorKind::Compacted) error; the compacted
+    /// revision itself is legal, and its changes are told, deletions too.
     pub start: Option<Revision>,
     /// Give each event the key-value pair it replaced.
     pub previous: bool,
