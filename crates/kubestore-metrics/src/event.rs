@@ -54,9 +54,10 @@ pub enum Event<'a> {
         /// Of which resource.
         resource: ResourceLabels<'a>,
     },
-    /// A lease is full or too old to be shared any longer.
+    /// A lease was granted.
     LeaseObjects {
-        /// Writes that it was handed to, those that failed included.
+        /// Writes that the lease before it was handed to, those that failed included, and the one more that did not fit
+        /// and asked for this lease: so Kubernetes counts. 1 for the first lease.
         count: u64,
     },
     /// The objects of a resource were counted.

@@ -2,7 +2,7 @@
 #![cfg(feature = "prometheus")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use kubestore_metrics::{
     Direction, EtcdOperation, Event, LabelSet, PrometheusRecorder, Recorder, ResourceLabels, names,
@@ -191,7 +191,9 @@ fn times_are_in_seconds_and_failed_transformations_are_not_timed() {
 fn second_recorder_is_refused_and_leaves_the_registry_as_it_was() {
     let registry = Registry::new();
     let first = PrometheusRecorder::new(&registry, LabelSet::Combined).unwrap();
-    assert!(PrometheusRecorder::new(&registry, LabelSet::GroupResource).is_err());
+    let refused = PrometheusRecorder::new(&registry, LabelSet::GroupResource).unwrap_err();
+    assert!(refused.to_string().ends_with("make one recorder and clone it"), "{refused}");
+    assert!(refused.source().is_some());
     let second = first.clone();
     second.record(Event::DecodeError { resource: PODS });
     first.record(Event::DecodeError { resource: PODS });

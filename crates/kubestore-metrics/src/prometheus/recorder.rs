@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use prometheus::{Error, Registry};
+use prometheus::Registry;
 
-use super::{LabelSet, collectors::Collectors};
+use super::{LabelSet, RegisterError, collectors::Collectors};
 use crate::{EtcdOperation, Event, Recorder, ResourceLabels, names::STATUS_OK};
 
 /// Keeps the metrics in a [`Registry`]. Clones share them.
@@ -17,7 +17,7 @@ use crate::{EtcdOperation, Event, Recorder, ResourceLabels, names::STATUS_OK};
 /// recorder.record(Event::DecodeError { resource: ResourceLabels::new("apps", "deployments") });
 /// let text = prometheus::TextEncoder::new().encode_to_string(&registry.gather())?;
 /// assert!(text.contains(r#"apiserver_storage_decode_errors_total{resource="deployments.apps"} 1"#));
-/// # Ok::<(), prometheus::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct PrometheusRecorder {
@@ -31,9 +31,9 @@ impl PrometheusRecorder {
     /// # Errors
     /// The registry has one of the names already, most likely from another recorder: make one, and clone it. Nothing
     /// is registered then.
-    pub fn new(registry: &Registry, labels: LabelSet) -> Result<Self, Error> {
-        let metrics = Collectors::new(labels)?;
-        registry.register(Box::new(metrics.clone()))?;
+    pub fn new(registry: &Registry, labels: LabelSet) -> Result<Self, RegisterError> {
+        let metrics = Collectors::new(labels).map_err(RegisterError)?;
+        registry.register(Box::new(metrics.clone())).map_err(RegisterError)?;
         Ok(Self { labels, metrics })
     }
 

@@ -117,3 +117,19 @@ fn padding(text: &[u8]) -> Result<usize, TransformError> {
 }
 
 const NOT_PADDED: &str = "invalid PKCS7 data (empty or not padded)";
+
+#[cfg(test)]
+mod tests {
+    use zeroize::ZeroizeOnDrop;
+
+    use super::{Aes128, Aes192, Aes256};
+
+    /// Holds only as long as the cipher crate is built with the feature that wipes keys.
+    #[test]
+    fn key_schedules_are_wiped() {
+        fn wiped<T: ZeroizeOnDrop>() {}
+        wiped::<Aes128>();
+        wiped::<Aes192>();
+        wiped::<Aes256>();
+    }
+}

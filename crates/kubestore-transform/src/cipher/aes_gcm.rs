@@ -102,3 +102,19 @@ impl Cipher for AesGcm {
 }
 
 const AUTHENTICATION_FAILED: &str = "cipher: message authentication failed";
+
+#[cfg(test)]
+mod tests {
+    use zeroize::ZeroizeOnDrop;
+
+    use super::{Aes128Gcm, Aes192, Aes256Gcm, Gcm, U12};
+
+    /// Holds only as long as the cipher crate is built with the feature that wipes keys.
+    #[test]
+    fn key_schedules_are_wiped() {
+        fn wiped<T: ZeroizeOnDrop>() {}
+        wiped::<Aes128Gcm>();
+        wiped::<Gcm<Aes192, U12>>();
+        wiped::<Aes256Gcm>();
+    }
+}
