@@ -42,8 +42,6 @@ fn any_flipped_bit_of_an_authenticated_value_is_noticed() {
     let [gcm, _, secretbox] = each(&[key("k", 1)]);
     for chain in [gcm, secretbox] {
         let stored = seal(&chain, PLAIN);
-        let header = stored.iter().rposition(|&byte| byte == b':').unwrap();
-        assert!(stored.len() > header + PLAIN.len());
         for bit in 0..stored.len() * 8 {
             let mut damaged = stored.to_vec();
             damaged[bit / 8] ^= 1 << (bit % 8);
