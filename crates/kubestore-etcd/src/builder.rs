@@ -65,8 +65,9 @@ impl EtcdKvBuilder {
     }
 
     /// How long a read, or the creation of a watch, is tried again while no server can be reached, before it ends in
-    /// [`Unavailable`](KvErrorKind::Unavailable). Zero: every endpoint is asked once. Default: 10 s, enough for a
-    /// restart or an election.
+    /// [`Unavailable`](KvErrorKind::Unavailable); and how long a watch waits for a leader before it ends in
+    /// [`NoLeader`](KvErrorKind::NoLeader). Zero: every endpoint is asked once. Default: 10 s, enough for a restart or
+    /// an election. A watch whose servers cannot be reached at all waits for them as long as it is held.
     pub fn retry_for(mut self, limit: Duration) -> Self {
         self.options.retry_for = limit;
         self

@@ -34,6 +34,9 @@ use crate::EtcdKv;
 pub struct EtcdProcess {
     program: PathBuf,
     args: Vec<String>,
+    name: String,
+    /// All members, as etcd's `--initial-cluster` wants them.
+    cluster: String,
     folder: TempDir,
     client: String,
     peer: String,
@@ -61,25 +64,46 @@ impl EtcdProcess {
         I: IntoIterator,
         I::Item: Into<String>,
     {
+        let mut members = Self::start_cluster(1, args).await?;
+        members.pop().ok_or_else(|| io::Error::other("a cluster of one has one member"))
+    }
+
+    /// Starts a cluster of so many members and waits until each of them answers.
+    ///
+    /// # Errors
+    /// As for [`start`](Self::start).
+    pub async fn start_cluster<I>(members: usize, args: I) -> io::Result<Vec<Self>>
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
         let program = find_program()?;
         let args: Vec<String> = args.into_iter().map(Into::into).collect();
         let mut attempts = 0;
         loop {
-            let mut etcd = Self {
-                program: program.clone(),
-                args: args.clone(),
-                folder: TempDir::with_prefix("kubestore-etcd-")?,
-                client: free_address()?,
-                peer: free_address()?,
-                child: None,
-            };
-            match etcd.run().await {
-                Ok(()) => return Ok(etcd),
-                // Somebody took the port between its choice and its use.
+            let mut cluster = (0..members)
+                .map(|number| Self::prepare(program.clone(), args.clone(), number))
+                .collect::<io::Result<Vec<_>>>()?;
+            match start_all(&mut cluster).await {
+                Ok(()) => return Ok(cluster),
+                // Somebody took a port between its choice and its use.
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse && attempts < 5 => attempts += 1,
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    fn prepare(program: PathBuf, args: Vec<String>, number: usize) -> io::Result<Self> {
+        Ok(Self {
+            program,
+            args,
+            name: format!("m{number}"),
+            cluster: String::new(),
+            folder: TempDir::with_prefix("kubestore-etcd-")?,
+            client: free_address()?,
+            peer: free_address()?,
+            child: None,
+        })
     }
 
     /// Its address for clients.
@@ -109,7 +133,34 @@ impl EtcdProcess {
     /// As for [`start`](Self::start).
     pub async fn restart(&mut self) -> io::Result<()> {
         self.kill();
-        self.run().await
+        self.spawn()?;
+        self.wait_until_it_answers().await
+    }
+
+    /// Starts it again after [`kill`](Self::kill) without waiting, as when it cannot answer without other members.
+    ///
+    /// # Errors
+    /// The program could not be started.
+    pub fn spawn(&mut self) -> io::Result<()> {
+        self.kill();
+        let log = File::create(self.log())?;
+        let (client, peer) = (format!("http://{}", self.client), format!("http://{}", self.peer));
+        let child = Command::new(&self.program)
+            .args(["--name", &self.name])
+            .arg("--data-dir")
+            .arg(self.folder.path().join("data"))
+            .args([format!("--listen-client-urls={client}"), format!("--advertise-client-urls={client}")])
+            .args([format!("--listen-peer-urls={peer}"), format!("--initial-advertise-peer-urls={peer}")])
+            .args(["--initial-cluster", &self.cluster])
+            .args(["--log-level=warn", "--unsafe-no-fsync"])
+            .args(&self.args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::from(log.try_clone()?))
+            .stderr(Stdio::from(log))
+            .spawn()
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.program.display())))?;
+        self.child = Some(child);
+        Ok(())
     }
 
     /// Freezes it (`SIGSTOP`): connections stay open and nothing is answered.
@@ -133,27 +184,6 @@ impl EtcdProcess {
         let id = child.id().to_string();
         let status = Command::new("sh").args(["-c", "kill -s \"$1\" \"$2\"", "sh", name, &id]).status()?;
         if status.success() { Ok(()) } else { Err(io::Error::other(format!("kill -s {name} {id} failed"))) }
-    }
-
-    async fn run(&mut self) -> io::Result<()> {
-        let log = File::create(self.log())?;
-        let (client, peer) = (format!("http://{}", self.client), format!("http://{}", self.peer));
-        let child = Command::new(&self.program)
-            .arg("--name=default")
-            .arg("--data-dir")
-            .arg(self.folder.path().join("data"))
-            .args([format!("--listen-client-urls={client}"), format!("--advertise-client-urls={client}")])
-            .args([format!("--listen-peer-urls={peer}"), format!("--initial-advertise-peer-urls={peer}")])
-            .arg(format!("--initial-cluster=default={peer}"))
-            .args(["--log-level=warn", "--unsafe-no-fsync"])
-            .args(&self.args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::from(log.try_clone()?))
-            .stderr(Stdio::from(log))
-            .spawn()
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.program.display())))?;
-        self.child = Some(child);
-        self.wait_until_it_answers().await
     }
 
     async fn wait_until_it_answers(&mut self) -> io::Result<()> {
@@ -203,6 +233,19 @@ impl Drop for EtcdProcess {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+async fn start_all(cluster: &mut [EtcdProcess]) -> io::Result<()> {
+    let all: Vec<_> =
+        cluster.iter().map(|member| format!("{}=http://{}", member.name, member.peer)).collect();
+    for member in &mut *cluster {
+        member.cluster = all.join(",");
+        member.spawn()?;
+    }
+    for member in cluster {
+        member.wait_until_it_answers().await?;
+    }
+    Ok(())
 }
 
 /// An address on loopback that nobody listens on at the moment.

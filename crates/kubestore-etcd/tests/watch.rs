@@ -68,17 +68,19 @@ async fn a_watch_begins_exactly_where_it_was_asked_to() {
         create(&kv, &format!("/p/{n}"), "").await;
     }
     // Created at 2 to 10.
-    for (start, first) in [(0, 2), (1, 2), (2, 2), (5, 5), (10, 10)] {
+    for (start, first) in [(1, 2), (2, 2), (5, 5), (10, 10)] {
         let mut watch = kv.watch(prefix(group, "/p/").from(Revision(start))).await.unwrap();
         assert_eq!(events(&mut watch).await[0].kv.mod_revision, Revision(first), "from {start}");
     }
     let mut after = kv.watch(prefix(group, "/p/").from(Revision(11))).await.unwrap();
     let mut now = kv.watch(prefix(group, "/p/")).await.unwrap();
+    let mut zero = kv.watch(prefix(group, "/p/").from(Revision(0))).await.unwrap();
     let mut future = kv.watch(prefix(group, "/p/").from(Revision(12))).await.unwrap();
     quiet(&mut after, 100).await;
     create(&kv, "/p/a", "").await;
     assert_eq!(events(&mut after).await[0].kv.mod_revision, Revision(11));
     assert_eq!(events(&mut now).await[0].kv.mod_revision, Revision(11));
+    assert_eq!(events(&mut zero).await[0].kv.mod_revision, Revision(11));
     create(&kv, "/p/b", "").await;
     assert_eq!(events(&mut future).await[0].kv.mod_revision, Revision(12));
 }

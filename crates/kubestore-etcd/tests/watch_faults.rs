@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use common::{create, etcd, events, impatient, next, prefix, proxy::Proxy, put};
 use futures_util::StreamExt;
-use kubestore_etcd::{EtcdKv, testing::free_address};
+use kubestore_etcd::{
+    EtcdKv,
+    testing::{EtcdProcess, free_address},
+};
 use kubestore_kv::{
-    GetRequest, Kv, KvErrorKind, KvWatch, PutRequest, Revision, WatchGroup, WatchItem, WatchState,
-    WriteOutcome,
+    GetRequest, Kv, KvErrorKind, KvWatch, Maintenance, PutRequest, Revision, WatchGroup, WatchItem,
+    WatchState, WriteOutcome,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -263,4 +266,78 @@ async fn a_frozen_server_is_noticed_by_keepalive_and_nothing_is_lost() {
     let written = create(&kv, "/p/a", "").await;
     assert_eq!(events(&mut watch).await[0].kv.mod_revision, written);
     common::quiet(&mut watch, 300).await;
+}
+
+#[tokio::test]
+async fn a_lost_leader_ends_watches_and_refuses_new_ones_until_there_is_one_again() {
+    let mut cluster = EtcdProcess::start_cluster(3, None::<String>).await.unwrap();
+    let kv = EtcdKv::builder()
+        .endpoints([cluster[0].endpoint()])
+        .retry_for(Duration::from_millis(500))
+        .connect()
+        .await
+        .unwrap();
+    let all = EtcdKv::builder()
+        .endpoints(cluster.iter().map(EtcdProcess::endpoint))
+        .retry_for(Duration::from_millis(500))
+        .connect()
+        .await
+        .unwrap();
+    let written = create(&kv, "/p/a", "").await;
+    let mut watches = Vec::new();
+    for kv in [&kv, &all] {
+        let mut watch = kv.watch(prefix(WatchGroup::new(), "/p/").from(written)).await.unwrap();
+        assert_eq!(events(&mut watch).await[0].kv.mod_revision, written);
+        watches.push(watch);
+    }
+    cluster[1].kill();
+    cluster[2].kill();
+    for watch in &mut watches {
+        let ended = async {
+            loop {
+                match watch.next().await.expect("an error before the end") {
+                    Ok(WatchItem::State(_)) => {}
+                    Ok(other) => panic!("{other:?}"),
+                    Err(error) => return error,
+                }
+            }
+        };
+        let error = timeout(Duration::from_secs(15), ended).await.expect("an end within 15 seconds");
+        assert_eq!(error.kind(), KvErrorKind::NoLeader, "{error:?}");
+        assert!(watch.next().await.is_none());
+    }
+    let error = kv.watch(prefix(WatchGroup::new(), "/p/")).await.err().unwrap();
+    assert_eq!(error.kind(), KvErrorKind::NoLeader);
+    cluster[1].restart().await.unwrap();
+    let mut watch = kv.watch(prefix(WatchGroup::new(), "/p/").from(written)).await.unwrap();
+    assert_eq!(events(&mut watch).await[0].kv.mod_revision, written);
+}
+
+#[tokio::test]
+async fn a_watch_outlives_the_election_after_its_leader_was_killed() {
+    let mut cluster = EtcdProcess::start_cluster(3, None::<String>).await.unwrap();
+    let kv = EtcdKv::connect(cluster.iter().map(EtcdProcess::endpoint)).await.unwrap();
+    let leader = kv.members().await.unwrap().iter().position(|member| member.leader).unwrap();
+    let mut proxies = Vec::new();
+    for member in &cluster {
+        proxies.push(Proxy::to(member.address()).await);
+    }
+    // With the leader, because nobody else can be reached at first.
+    proxies.iter().for_each(Proxy::cut);
+    proxies[leader].mend();
+    let watching = EtcdKv::connect(proxies.iter().map(Proxy::endpoint)).await.unwrap();
+    let mut watch = watching.watch(prefix(WatchGroup::new(), "/p/")).await.unwrap();
+    proxies.iter().for_each(Proxy::mend);
+    cluster[leader].kill();
+    let written = loop {
+        match kv.optimistic_put(PutRequest::update("/p/a", "x", Revision(0))).await {
+            Ok(WriteOutcome::Done { revision }) => break revision,
+            Ok(WriteOutcome::Conflict { current, .. }) => break current.unwrap().mod_revision,
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => {
+                assert!(error.is_retryable() || error.kind() == KvErrorKind::OutcomeUnknown, "{error:?}")
+            }
+        }
+    };
+    assert_eq!(events(&mut watch).await[0].kv.mod_revision, written);
 }

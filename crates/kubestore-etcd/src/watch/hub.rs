@@ -49,8 +49,9 @@ pub(super) struct Hub {
     backoff: Backoff,
     /// Attempts that failed since a watch was last registered.
     failures: usize,
-    /// A member said so since then.
-    no_leader: bool,
+    /// Since when members say that there is no leader. Streams are refused during every election, and most elections
+    /// end soon.
+    no_leader_since: Option<Instant>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ impl Hub {
             stalled: None,
             backoff: Backoff::new(Duration::from_millis(100), Duration::from_secs(3)),
             failures: 0,
-            no_leader: false,
+            no_leader_since: None,
         }
     }
 
@@ -249,7 +250,7 @@ impl Hub {
             return self.end(id, &reason(response));
         }
         self.failures = 0;
-        self.no_leader = false;
+        self.no_leader_since = None;
         let wanted = self.watches.get_mut(&id).is_some_and(|watch| watch.registered(response.watch_id, head));
         self.live.insert(response.watch_id, id);
         if !wanted {
@@ -293,7 +294,9 @@ impl Hub {
             self.backoff.reset();
         }
         self.failures += 1;
-        self.no_leader |= failure.kind == KvErrorKind::NoLeader;
+        if failure.kind == KvErrorKind::NoLeader {
+            self.no_leader_since.get_or_insert_with(Instant::now);
+        }
         let pause = self.pause_after(&member);
         if since.is_some() {
             let watches = self.watches.len();
@@ -325,8 +328,9 @@ impl Hub {
                 | KvErrorKind::NoLeader
         );
         let all_asked = self.failures >= self.shared.pool.len();
-        let leaderless = self.no_leader && all_asked;
         let retry_for = self.shared.options.retry_for;
+        let too_long = |since: Instant| all_asked && since.elapsed() + pause >= retry_for;
+        let leaderless = self.no_leader_since.is_some_and(too_long);
         let now = SystemTime::now();
         self.live.clear();
         self.creating.clear();
@@ -335,7 +339,7 @@ impl Hub {
         let ends = |watch: &Watcher| match watch.phase {
             Phase::Parked => false,
             _ if lasting => true,
-            _ if watch.is_new() => all_asked && watch.asked_at.elapsed() + pause >= retry_for,
+            _ if watch.is_new() => too_long(watch.asked_at),
             _ => leaderless,
         };
         let (ended, kept): (BTreeMap<_, _>, BTreeMap<_, _>) =

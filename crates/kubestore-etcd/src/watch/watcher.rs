@@ -58,8 +58,9 @@ impl Watcher {
         mailbox: Arc<Mailbox>,
         reply: oneshot::Sender<Result<(), KvError>>,
     ) -> Self {
-        // etcd takes 0 for "from now"; here it is the beginning of time.
-        let delivered = request.start.map(|start| Revision(start.0.max(1) - 1));
+        // Zero is "from now", as etcd takes it.
+        let start = request.start.filter(|start| start.0 > 0);
+        let delivered = start.map(|start| Revision(start.0 - 1));
         Self {
             request,
             mailbox,
