@@ -1,1 +1,20 @@
 #![doc = include_str!("../README.md")]
+
+mod backend;
+mod builder;
+mod create;
+mod delete;
+mod error;
+mod list;
+mod operation;
+mod read;
+mod state;
+mod store;
+mod update;
+mod value;
+mod watch;
+mod write;
+
+pub use builder::StoreBuilder;
+pub use kubestore_lease::LeaseManagerConfig;
+pub use store::Store;

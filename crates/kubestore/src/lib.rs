@@ -1,1 +1,31 @@
 #![doc = include_str!("../README.md")]
+
+mod stores;
+
+pub mod prelude;
+
+pub use stores::{Stores, StoresBuilder};
+
+#[doc(inline)]
+pub use kubestore_core::{Storage, StorageError, StorageExt};
+#[doc(inline)]
+pub use kubestore_store::{Store, StoreBuilder};
+
+/// Codecs, versioners and the table of resources.
+pub use kubestore_codec as codec;
+/// The storage trait and its vocabulary.
+pub use kubestore_core as core;
+/// The engine in this process.
+#[cfg(feature = "embedded")]
+pub use kubestore_embedded as embedded;
+/// The etcd backend.
+#[cfg(feature = "etcd")]
+pub use kubestore_etcd as etcd;
+/// The contract between kubestore and its backends.
+pub use kubestore_kv as kv;
+/// Lease reuse.
+pub use kubestore_lease as lease;
+/// Metrics.
+pub use kubestore_metrics as metrics;
+/// Encryption at rest.
+pub use kubestore_transform as transform;

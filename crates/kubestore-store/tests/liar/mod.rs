@@ -1,0 +1,84 @@
+//! A backend whose lists are what a function says.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use kubestore_kv::{
+    BoxStream, DeleteRequest, GetRequest, GetResponse, Kv, KvError, KvStatus, KvWatch, LeaseGrant, LeaseId,
+    LeaseInfo, ListChunk, ListRequest, ListResponse, PutRequest, Revision, WatchGroup, WatchRequest,
+    WriteOutcome,
+};
+
+pub(crate) struct Liar<F> {
+    inner: Arc<dyn Kv>,
+    lists: F,
+}
+
+impl<F> Liar<F> {
+    pub(crate) fn new(inner: Arc<dyn Kv>, lists: F) -> Self {
+        Self { inner, lists }
+    }
+}
+
+impl<F> fmt::Debug for Liar<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Liar")
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<F: Fn(&ListRequest) -> ListResponse + Send + Sync + 'static> Kv for Liar<F> {
+    async fn get(&self, request: GetRequest) -> Result<GetResponse, KvError> {
+        self.inner.get(request).await
+    }
+
+    async fn list(&self, request: ListRequest) -> Result<ListResponse, KvError> {
+        Ok((self.lists)(&request))
+    }
+
+    fn list_chunks(&self, request: ListRequest) -> BoxStream<Result<ListChunk, KvError>> {
+        self.inner.list_chunks(request)
+    }
+
+    async fn count(&self, prefix: Bytes) -> Result<i64, KvError> {
+        self.inner.count(prefix).await
+    }
+
+    async fn optimistic_put(&self, request: PutRequest) -> Result<WriteOutcome, KvError> {
+        self.inner.optimistic_put(request).await
+    }
+
+    async fn optimistic_delete(&self, request: DeleteRequest) -> Result<WriteOutcome, KvError> {
+        self.inner.optimistic_delete(request).await
+    }
+
+    async fn watch(&self, request: WatchRequest) -> Result<KvWatch, KvError> {
+        self.inner.watch(request).await
+    }
+
+    async fn request_progress(&self, group: WatchGroup) -> Result<(), KvError> {
+        self.inner.request_progress(group).await
+    }
+
+    async fn grant_lease(&self, ttl: Duration) -> Result<LeaseGrant, KvError> {
+        self.inner.grant_lease(ttl).await
+    }
+
+    async fn revoke_lease(&self, id: LeaseId) -> Result<(), KvError> {
+        self.inner.revoke_lease(id).await
+    }
+
+    async fn lease_info(&self, id: LeaseId) -> Result<LeaseInfo, KvError> {
+        self.inner.lease_info(id).await
+    }
+
+    async fn compact(&self, revision: Revision) -> Result<(), KvError> {
+        self.inner.compact(revision).await
+    }
+
+    async fn status(&self) -> Result<KvStatus, KvError> {
+        self.inner.status().await
+    }
+}
