@@ -1,1 +1,11 @@
 #![doc = include_str!("../README.md")]
+
+mod field;
+mod json;
+mod sniff;
+mod unstructured;
+mod value;
+
+pub use sniff::{Encoding, sniff};
+pub use unstructured::{Unstructured, UnstructuredCodec, UnstructuredVersioner};
+pub use value::{Array, InvalidPointer, MAX_DEPTH, Map, NotAnObject, NotJson, Value};
