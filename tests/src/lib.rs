@@ -1,3 +1,6 @@
 //! Recordings of the reference, and the replayer that holds the store against them.
 
+pub mod compare;
+mod differences;
 pub mod recording;
+pub mod replay;

@@ -1,5 +1,6 @@
 //! Recordings of the reference: scenario files, and the notation they are written in.
 
+mod edit;
 mod load;
 mod message;
 mod pointer;
@@ -9,6 +10,7 @@ mod step;
 mod token;
 mod value;
 
+pub(crate) use edit::{absolute, edit, relative, unmet};
 pub use load::{Loaded, load};
 pub(crate) use message::Notation;
 pub(crate) use pointer::{pointer_get, pointer_set, pointer_unset};

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use anyhow::{Context, Result};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Base;
 
-pub(crate) const VERSION: &str = "meta.k8s.io/v1";
+const VERSION: &str = "meta.k8s.io/v1";
 
 /// A continue token: base64url, without padding, of `{"v":…,"rv":…,"start":…}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,18 @@ impl Token {
     pub(crate) fn encode(&self) -> String {
         let (version, start) = (quote(&self.version), quote(&self.start));
         URL_SAFE_NO_PAD.encode(format!(r#"{{"v":{version},"rv":{},"start":{start}}}"#, self.revision))
+    }
+
+    /// The token that a continue argument with `rv`, `start` and perhaps `v` spells out.
+    pub(crate) fn from_argument(fields: &Map<String, Value>, base: Base) -> Result<Self> {
+        let text = |name: &str| fields.get(name).and_then(Value::as_str);
+        let revision = match fields.get("rv") {
+            Some(Value::String(text)) => base.absolute_text(text).parse().with_context(|| format!("rv {text:?}"))?,
+            Some(number) => number.as_i64().with_context(|| format!("rv {number}"))?,
+            None => 0,
+        };
+        let start = text("start").unwrap_or_default().to_owned();
+        Ok(Self { version: text("v").unwrap_or(VERSION).to_owned(), revision, start })
     }
 
     fn decode(token: &str) -> Option<Self> {

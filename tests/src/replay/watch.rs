@@ -1,0 +1,183 @@
+//! Steps that watch.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use futures_util::StreamExt;
+use kubestore_codec::Unstructured;
+use kubestore_core::{StorageError, WatchEvent, WatchOptions, WatchStream};
+use serde_json::{Value, json};
+use tokio::{sync::Notify, task::JoinHandle, time::Instant};
+
+use super::{
+    arguments::{predicate, untyped},
+    errors::event_error_value,
+    session::Session,
+    step::Performed,
+    storage::scope,
+};
+use crate::recording::{self, EventsStep, Notation, QuietStep, WatchIdStep, WatchStep};
+
+/// How long events, and the end of a watch, are waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+type Event = std::result::Result<WatchEvent<Unstructured>, StorageError>;
+
+/// A watch, read all the time as an API server would, into a queue that steps take from. Dropping it ends the watch.
+pub(crate) struct Watching {
+    shared: Arc<Shared>,
+    reader: JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    events: Vec<Event>,
+    closed: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watching {
+    fn start(mut stream: WatchStream<Unstructured>) -> Self {
+        let shared = Arc::<Shared>::default();
+        let queue = Arc::clone(&shared);
+        let reader = tokio::spawn(async move {
+            while let Some(event) = stream.next().await {
+                queue.lock().events.push(event);
+                queue.changed.notify_one();
+            }
+            queue.lock().closed = true;
+            queue.changed.notify_one();
+        });
+        Self { shared, reader }
+    }
+
+    /// Waits until `enough` says so, at most for the time that is given; whether it did.
+    async fn wait(&self, enough: impl Fn(&State) -> bool) -> bool {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if enough(&self.shared.lock()) {
+                return true;
+            }
+            if tokio::time::timeout_at(deadline, self.shared.changed.notified()).await.is_err() {
+                return enough(&self.shared.lock());
+            }
+        }
+    }
+
+    fn take(&self, count: usize) -> Vec<Event> {
+        let mut state = self.shared.lock();
+        let count = count.min(state.events.len());
+        state.events.drain(..count).collect()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+impl Session {
+    pub(super) async fn watch(&mut self, step: &WatchStep) -> Result<Performed> {
+        if self.watches.contains_key(&step.id) || step.id.is_empty() {
+            bail!("watch id {:?} is empty or in use", step.id);
+        }
+        let mut options = WatchOptions::default();
+        options.scope = scope(step.recursive);
+        options.resource_version = self.notation.base.absolute_text(&step.resource_version);
+        options.predicate = predicate(&step.label_selector, &step.field_selector)?;
+        options.progress_notify = step.progress_notify;
+        options.send_initial_events = step.send_initial_events;
+        options.allow_bookmarks = step.allow_watch_bookmarks;
+        match self.store.watch(&step.key, options).await {
+            Ok(stream) => {
+                self.watches.insert(step.id.clone(), Watching::start(stream));
+                Ok(Performed::nothing())
+            }
+            Err(error) => Ok(self.failed(&error)),
+        }
+    }
+
+    pub(super) async fn events(&mut self, step: &EventsStep) -> Result<Performed> {
+        let watch = self.watching(&step.id)?;
+        let enough = watch.wait(|state| state.events.len() >= step.count || state.closed).await;
+        let events = self.recorded(watch.take(step.count))?;
+        let short = events.len() < step.count;
+        let mut seen = json!({ "events": events });
+        if short {
+            seen[if enough { "closed" } else { "timeout" }] = json!(true);
+        }
+        Ok(Performed::ok(seen))
+    }
+
+    pub(super) async fn quiet(&mut self, step: &QuietStep) -> Result<Performed> {
+        let watch = self.watching(&step.id)?;
+        tokio::time::sleep(Duration::from_millis(step.ms)).await;
+        Ok(Performed::ok(json!({ "events": self.recorded(watch.take(usize::MAX))? })))
+    }
+
+    /// Dropping the stream is all there is to stopping it, so that nothing can come afterwards.
+    pub(super) async fn stop(&mut self, step: &WatchIdStep) -> Result<Performed> {
+        let watch = self.watching(&step.id)?;
+        watch.reader.abort();
+        let mut state = watch.shared.lock();
+        state.closed = true;
+        state.events.clear();
+        Ok(Performed::ok(json!({ "closed": true })))
+    }
+
+    pub(super) async fn closed(&mut self, step: &WatchIdStep) -> Result<Performed> {
+        let watch = self.watching(&step.id)?;
+        let closed = watch.wait(|state| state.closed).await;
+        let pending = self.recorded(watch.take(usize::MAX))?;
+        Ok(Performed::ok(json!({ "closed": closed, "pending": pending })))
+    }
+
+    pub(super) async fn request_progress(&mut self) -> Result<Performed> {
+        Ok(match self.store.request_watch_progress().await {
+            Ok(()) => Performed::nothing(),
+            Err(error) => self.failed(&error),
+        })
+    }
+
+    fn watching(&self, id: &str) -> Result<&Watching> {
+        self.watches.get(id).with_context(|| format!("there is no watch {id:?}"))
+    }
+
+    fn recorded(&self, events: Vec<Event>) -> Result<Vec<Value>> {
+        events.into_iter().map(|event| event_value(event, &self.notation)).collect()
+    }
+}
+
+fn event_value(event: Event, notation: &Notation) -> Result<Value> {
+    Ok(match event {
+        Err(error) => json!({"type": "ERROR", "err": event_error_value(&error, notation)}),
+        Ok(WatchEvent::Bookmark { resource_version, initial_events_end }) => {
+            let version = notation.base.relative_text(&resource_version.to_string());
+            let mut metadata = json!({ "resourceVersion": version });
+            if initial_events_end {
+                metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+            }
+            json!({"type": "BOOKMARK", "obj": {"metadata": metadata}})
+        }
+        Ok(event) => {
+            let object = event.object().context("an event without an object")?;
+            let object = recording::relative(untyped(object)?, notation.base);
+            json!({"type": event.event_type(), "obj": object})
+        }
+    })
+}
