@@ -10,6 +10,9 @@ use crate::{Identity, KeyWrites, Provider, ProviderChain, Transformer};
 
 /// An `EncryptionConfiguration` (`apiserver.config.k8s.io/v1`) of a Kubernetes API server, checked as it checks it.
 ///
+/// Three things differ: `kms` providers are not yet supported, a resource without a name is refused, and so is a file of
+/// several documents, of which an API server reads the first and ignores the others without a word.
+///
 /// ```
 /// use kubestore_transform::EncryptionConfig;
 ///

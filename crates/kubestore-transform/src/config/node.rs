@@ -19,14 +19,20 @@ pub(super) enum Node {
 }
 
 impl Node {
-    /// Reads a document of YAML, and so of JSON.
-    pub(super) fn parse(text: &str, name: &str) -> Result<Self, ConfigError> {
-        serde_saphyr::from_str(text).map_err(|error| {
+    /// Reads a document of YAML, and so of JSON; `None` if there is none.
+    pub(super) fn parse(text: &str, name: &str) -> Result<Option<Self>, ConfigError> {
+        let mut documents: Vec<Self> = serde_saphyr::from_multiple(text).map_err(|error| {
             let place = error
                 .location()
                 .map_or_else(String::new, |at| format!(" at line {}, column {}", at.line(), at.column()));
             ConfigError::whole(name, format!("{}{place}", what_is_wrong(&error)))
-        })
+        })?;
+        documents.retain(|document| !matches!(document, Self::Null));
+        if documents.len() > 1 {
+            // The reference reads the first and says nothing of the others.
+            return Err(ConfigError::whole(name, "has several documents; keep one"));
+        }
+        Ok(documents.pop())
     }
 
     /// What it is, without its content.
@@ -46,7 +52,6 @@ fn what_is_wrong(error: &serde_saphyr::Error) -> &'static str {
     use serde_saphyr::Error;
     match error.without_snippet() {
         Error::DuplicateMappingKey { .. } => "a field is there twice; remove one",
-        Error::MultipleDocuments { .. } => "the file has several documents; keep one",
         Error::UnknownAnchor { .. } => "an alias has no anchor; write the value out",
         Error::Eof { .. } => "the file ends too early",
         _ => "not valid YAML or JSON; check indentation and quotes",

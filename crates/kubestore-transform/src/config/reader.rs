@@ -14,6 +14,8 @@ use crate::{Key, Provider, provider::CipherKind};
 
 const API_VERSION: &str = "apiserver.config.k8s.io/v1";
 const KIND: &str = "EncryptionConfiguration";
+/// Version and kind of before Kubernetes 1.13, which the reference still reads.
+const LEGACY: (&str, &str) = ("v1", "EncryptionConfig");
 const PROVIDERS: [&str; 5] = ["aescbc", "aesgcm", "identity", "kms", "secretbox"];
 
 /// Padded base64 in the standard alphabet, as lenient about unused bits as the reference.
@@ -26,10 +28,9 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// Reads the rules, or says everything that is wrong.
 pub(super) fn read(text: &str, name: &str) -> Result<Vec<ResourceRule>, ConfigError> {
-    if text.trim().is_empty() {
+    let Some(document) = Node::parse(text, name)? else {
         return Err(ConfigError::whole(name, format!("is empty; write an {KIND}")));
-    }
-    let document = Node::parse(text, name)?;
+    };
     let mut reader = Reader::default();
     let rules = reader.document(&document);
     match reader.walker.problems {
@@ -52,11 +53,12 @@ impl Reader {
         }
         let [api_version, kind, resources] =
             self.walker.fields(document, "", ["apiVersion", "kind", "resources"]);
-        for (node, path, expected) in [(api_version, "apiVersion", API_VERSION), (kind, "kind", KIND)] {
-            if let Some(text) = self.walker.text(node, path)
-                && text != expected
-            {
-                self.walker.report(path, format!("must be {expected}"));
+        let given = (self.walker.text(api_version, "apiVersion"), self.walker.text(kind, "kind"));
+        if given != (Some(LEGACY.0), Some(LEGACY.1)) {
+            for (text, path, expected) in [(given.0, "apiVersion", API_VERSION), (given.1, "kind", KIND)] {
+                if text.is_some_and(|text| text != expected) {
+                    self.walker.report(path, format!("must be {expected}"));
+                }
             }
         }
         let elements = self.walker.list(resources, "resources");
