@@ -89,9 +89,9 @@ pub trait Instance: fmt::Debug + Send + Sync + 'static {
     /// The backend's time can neither be moved nor waited for.
     async fn advance_time(&self, by: Duration) -> Result<(), Unsupported>;
 
-    /// Stops the backend without warning and starts it again on the same data. Asked for on
-    /// [`Isolation::Exclusive`] instances only; afterwards [`kv`](Self::kv) is asked for again, what it gave before
-    /// has been dropped.
+    /// Stops the backend, as abruptly as the harness can, and starts it again on the same data. Asked for on
+    /// [`Isolation::Exclusive`] instances only; what [`kv`](Self::kv) gave before has been dropped, and it is asked
+    /// for again afterwards.
     ///
     /// # Errors
     /// The backend keeps nothing, or is not the harness's to restart.

@@ -30,7 +30,7 @@ macro_rules! __suite {
             }
 
             $($(test_of! {
-                ($case) $crate::run(stringify!($case), &$harness, |harness| {
+                ($case) $crate::run(stringify!($case), $harness, |harness| {
                     ::std::boxed::Box::pin($crate::$level::$group::$case(harness))
                 })
             })*)*

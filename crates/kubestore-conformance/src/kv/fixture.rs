@@ -225,6 +225,24 @@ impl Fixture {
     }
 }
 
+/// Runs each of `clients` in a task of its own, and gives what they gave. A case that fails in one of them fails.
+pub(crate) async fn in_parallel<T: Send + 'static>(
+    clients: impl IntoIterator<Item = impl Future<Output = T> + Send + 'static>,
+) -> Vec<T> {
+    let tasks: Vec<_> = clients.into_iter().map(tokio::spawn).collect();
+    let mut results = Vec::new();
+    for task in tasks {
+        match task.await {
+            Ok(result) => results.push(result),
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => panic!("a client's task ended: {error}"),
+            },
+        }
+    }
+    results
+}
+
 const SKIP_IT: &str = "if that is right, name the case in the suite: skip(case, \"reason\")";
 
 /// A prefix that no other case uses, not even one of another run on the same data.

@@ -1,12 +1,12 @@
 //! Cases: progress, groups, and watches beside each other and beside writers.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use kubestore_kv::{PutRequest, Revision, WatchGroup, WatchRequest, WatchTarget};
 
 use super::{
-    fixture::{DEADLINE, Fixture, holds, same},
+    fixture::{DEADLINE, Fixture, holds, in_parallel, same},
     watcher::{Seen, Watcher},
 };
 use crate::Harness;
@@ -123,13 +123,13 @@ pub async fn progress_never_overtakes_events(harness: &dyn Harness) {
 pub async fn watch_under_concurrent_writers(harness: &dyn Harness) {
     const WRITERS: usize = 8;
     const WRITES: usize = 40;
-    let fx = Fixture::shared(harness).await;
+    let fx = Arc::new(Fixture::shared(harness).await);
     let mut watches = Vec::new();
     for _ in 0..2 {
         watches.push(fx.watch(watch_of(&fx, WatchGroup::new(), "")).await);
     }
     let writers = (0..WRITERS).map(|writer| {
-        let fx = &fx;
+        let fx = Arc::clone(&fx);
         async move {
             let name = format!("w{writer}");
             let mut written = vec![(fx.create(&name, "0").await, name.clone(), 0)];
@@ -140,7 +140,7 @@ pub async fn watch_under_concurrent_writers(harness: &dyn Harness) {
             written
         }
     });
-    let written = futures_util::future::join_all(writers).await.into_iter().flatten();
+    let written = in_parallel(writers).await.into_iter().flatten();
     let want: BTreeMap<_, _> =
         written.map(|(revision, name, number)| (revision, (name, number.to_string()))).collect();
     same!(fx, want.len(), WRITERS * WRITES, "different revisions");
