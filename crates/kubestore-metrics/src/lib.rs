@@ -8,7 +8,7 @@ mod prometheus;
 mod recorder;
 
 #[cfg(feature = "prometheus")]
-pub use self::prometheus::{LabelSet, PrometheusRecorder, RegisterError};
+pub use self::prometheus::{LabelSet, PrometheusExporter, PrometheusRecorder, RegisterError};
 pub use event::Event;
 pub use labels::{Direction, EtcdOperation, ResourceLabels};
 pub use recorder::{NoRecorder, Recorder};

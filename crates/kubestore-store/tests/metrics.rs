@@ -1,4 +1,5 @@
 //! The exported text after one success and one failure of each operation.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -9,29 +10,27 @@ use futures_util::StreamExt as _;
 use kubestore_conformance::Fault;
 use kubestore_core::{CreateOptions, ListOptions, Storage, StorageExt, Updated, WatchOptions};
 use kubestore_kv::{KvErrorKind, PutRequest};
-use kubestore_metrics::{LabelSet, PrometheusRecorder};
+use kubestore_metrics::{LabelSet, PrometheusExporter};
 use kubestore_store::{Store, StoreBuilder};
-use prometheus::{Registry, TextEncoder};
 
 type Pods = Store<kubestore_codec::Unstructured>;
 
-fn recorded(builder: StoreBuilder<kubestore_codec::Unstructured>) -> (Pods, Registry) {
-    let registry = Registry::new();
-    let recorder = PrometheusRecorder::new(&registry, LabelSet::default()).unwrap();
-    (builder.recorder(Arc::new(recorder)).build(), registry)
+fn recorded(builder: StoreBuilder<kubestore_codec::Unstructured>) -> (Pods, PrometheusExporter) {
+    let exporter = PrometheusExporter::new(LabelSet::default()).unwrap();
+    (builder.recorder(Arc::new(exporter.clone())).build(), exporter)
 }
 
 /// The value of a series, as exported.
-fn value(registry: &Registry, series: &str) -> Option<f64> {
-    let text = TextEncoder::new().encode_to_string(&registry.gather()).unwrap();
+fn value(exported: &PrometheusExporter, series: &str) -> Option<f64> {
+    let text = exported.text();
     let line =
         text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ').map(str::to_owned))?;
     line.parse().ok()
 }
 
-fn expect(registry: &Registry, expected: &[(&str, f64)]) {
+fn expect(exported: &PrometheusExporter, expected: &[(&str, f64)]) {
     for (series, count) in expected {
-        assert_eq!(value(registry, series), Some(*count), "{series}");
+        assert_eq!(value(exported, series), Some(*count), "{series}");
     }
 }
 
@@ -44,7 +43,7 @@ async fn change(store: &Pods) -> kubestore_core::Result<kubestore_codec::Unstruc
 
 #[tokio::test]
 async fn successes_are_counted_by_operation_and_resource() {
-    let (store, registry) = recorded(builder(memory()));
+    let (store, exported) = recorded(builder(memory()));
     store.create("/pods/ns1/a", pod("a"), CreateOptions::default()).await.unwrap();
     store.read("/pods/ns1/a").await.unwrap();
     change(&store).await.unwrap();
@@ -54,7 +53,7 @@ async fn successes_are_counted_by_operation_and_resource() {
     store.current_resource_version().await.unwrap();
     store.remove("/pods/ns1/a").await.unwrap();
     expect(
-        &registry,
+        &exported,
         &[
             ("etcd_requests_total{operation=\"create\",type=\"pods\"}", 1.0),
             // get, the reads of update, delete and the list of one key, and the current resource version
@@ -70,12 +69,12 @@ async fn successes_are_counted_by_operation_and_resource() {
             ("apiserver_storage_list_returned_objects_total{resource=\"pods\"}", 2.0),
         ],
     );
-    assert_eq!(value(&registry, "etcd_request_errors_total{operation=\"create\",type=\"pods\"}"), None);
+    assert_eq!(value(&exported, "etcd_request_errors_total{operation=\"create\",type=\"pods\"}"), None);
 }
 
 #[tokio::test]
 async fn failures_are_counted_by_operation_and_resource() {
-    let (store, registry) = recorded(faulty(|_| Fault::fail(KvErrorKind::Unavailable)));
+    let (store, exported) = recorded(faulty(|_| Fault::fail(KvErrorKind::Unavailable)));
     store.create("/pods/ns1/a", pod("a"), CreateOptions::default()).await.unwrap_err();
     store.read("/pods/ns1/a").await.unwrap_err();
     store.get_list("/pods", ListOptions::recursive()).await.unwrap_err();
@@ -93,11 +92,11 @@ async fn failures_are_counted_by_operation_and_resource() {
     for operation in failed {
         for metric in ["etcd_requests_total", "etcd_request_errors_total"] {
             let series = format!("{metric}{{operation=\"{operation}\",type=\"pods\"}}");
-            assert_eq!(value(&registry, &series), Some(1.0), "{series}");
+            assert_eq!(value(&exported, &series), Some(1.0), "{series}");
         }
     }
     expect(
-        &registry,
+        &exported,
         &[
             ("apiserver_storage_list_total{resource=\"pods\"}", 1.0),
             ("apiserver_storage_list_returned_objects_total{resource=\"pods\"}", 0.0),
@@ -107,13 +106,13 @@ async fn failures_are_counted_by_operation_and_resource() {
 
 #[tokio::test]
 async fn undecodable_values_are_counted() {
-    let (store, registry) = recorded(builder(memory()));
+    let (store, exported) = recorded(builder(memory()));
     fill(&store, 2).await;
     store.kv().optimistic_put(PutRequest::create("/registry/pods/ns1/z", "damaged")).await.unwrap();
     store.read("/pods/ns1/z").await.unwrap_err();
     store.get_list("/pods", ListOptions::recursive()).await.unwrap_err();
     expect(
-        &registry,
+        &exported,
         &[
             ("apiserver_storage_decode_errors_total{resource=\"pods\"}", 2.0),
             ("apiserver_storage_list_fetched_objects_total{resource=\"pods\"}", 3.0),
@@ -125,7 +124,7 @@ async fn undecodable_values_are_counted() {
 
 #[tokio::test]
 async fn watch_events_and_bookmarks_are_counted() {
-    let (store, registry) = recorded(builder(memory()));
+    let (store, exported) = recorded(builder(memory()));
     let version = store.current_resource_version().await.unwrap().to_string();
     let options = WatchOptions::recursive().with_resource_version(version);
     let mut events = store.watch("/pods", options).await.unwrap();
@@ -136,7 +135,7 @@ async fn watch_events_and_bookmarks_are_counted() {
     store.request_watch_progress().await.unwrap();
     assert_eq!(events.next().await.unwrap().unwrap().event_type(), "BOOKMARK");
     expect(
-        &registry,
+        &exported,
         &[
             ("apiserver_storage_events_received_total{resource=\"pods\"}", 3.0),
             ("etcd_bookmark_counts{resource=\"pods\"}", 1.0),

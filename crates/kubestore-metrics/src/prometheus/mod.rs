@@ -2,9 +2,11 @@
 
 mod collectors;
 mod error;
+mod exporter;
 mod label_set;
 mod recorder;
 
 pub use error::RegisterError;
+pub use exporter::PrometheusExporter;
 pub use label_set::LabelSet;
 pub use recorder::PrometheusRecorder;
