@@ -1,0 +1,157 @@
+//! `kubestore delete`.
+
+use std::{
+    io::{self, Write},
+    sync::Arc,
+};
+
+use anyhow::{Context, Result};
+use async_trait::async_trait;
+use kubestore::{
+    Storage, StorageError,
+    codec::{Unstructured, Value},
+    core::{DeleteOptions, ListOptions, Preconditions, ValidateDeletion},
+};
+
+use super::{get::tell_missing, plan::plan, read};
+use crate::{
+    args::{DeleteArgs, GlobalArgs},
+    failure::{AlreadyTold, Usage},
+    input,
+    resources::{Resource, Target, targets},
+    session::{Access, Session},
+};
+
+/// One object to delete.
+struct Doomed {
+    resource: Arc<Resource>,
+    namespace: String,
+    name: String,
+    /// Of the object that was seen; "" when only its name was given.
+    uid: String,
+}
+
+pub(super) async fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<()> {
+    let mut missing = 0;
+    let (session, doomed) = if args.files.is_empty() {
+        let mut session = Session::open(global, Access::Read).await?;
+        let targets = targets(&args.targets, &mut session.catalog).await?;
+        check(args, &targets)?;
+        let doomed = selected(&session, args, targets).await?;
+        (session, doomed)
+    } else {
+        let documents = input::read(&args.files, args.recursive)?;
+        let mut session = Session::open(global, Access::Read).await?;
+        let planned = plan(documents, &mut session).await?.into_iter();
+        let doomed = planned.map(|one| Doomed {
+            resource: one.resource,
+            namespace: one.namespace,
+            name: one.name,
+            uid: String::new(),
+        });
+        (session, doomed.collect())
+    };
+    for one in &doomed {
+        let name = one.resource.object_name(&one.name);
+        if delete(&session, one, args.force).await.with_context(|| name.clone())? {
+            let line = if args.output.is_some() {
+                name
+            } else {
+                let kind = name.split('/').next().unwrap_or_default();
+                format!("{kind} {:?} deleted", one.name)
+            };
+            writeln!(io::stdout(), "{line}")?;
+        } else if one.uid.is_empty() && !args.ignore_not_found {
+            missing += 1;
+            tell_missing(&one.resource, &one.namespace, &one.name)?;
+        }
+    }
+    if doomed.is_empty() && args.output.is_none() {
+        writeln!(io::stderr(), "No resources found")?;
+    }
+    if missing > 0 { Err(AlreadyTold.into()) } else { Ok(()) }
+}
+
+/// Refuses what does not go together, above all to delete everything by leaving something out.
+fn check(args: &DeleteArgs, targets: &[Target]) -> Result<()> {
+    let is_named = targets.iter().any(|target| !target.names.is_empty());
+    let selects = read::has_selector(&args.select);
+    let refusal = if !is_named && !selects && !args.all {
+        "say which: give names, a selector, or --all for all of the namespace"
+    } else if is_named && (selects || args.all) {
+        "names do not go together with selectors and --all; leave one out"
+    } else if is_named && args.select.all_namespaces {
+        "a name is looked up in one namespace; leave out --all-namespaces"
+    } else {
+        return Ok(());
+    };
+    Err(Usage::new(refusal).into())
+}
+
+/// The objects that are named or selected.
+async fn selected(session: &Session, args: &DeleteArgs, targets: Vec<Target>) -> Result<Vec<Doomed>> {
+    let mut doomed = Vec::new();
+    for Target { resource, names } in targets {
+        if names.is_empty() {
+            let options = ListOptions::recursive().with_predicate(read::predicate(&args.select, &resource)?);
+            read::list(session, &resource, args.select.all_namespaces, options, |object| {
+                doomed.push(Doomed {
+                    resource: Arc::clone(&resource),
+                    namespace: object.namespace().to_owned(),
+                    name: object.name().to_owned(),
+                    uid: object.uid().to_owned(),
+                });
+                Ok(())
+            })
+            .await?;
+        } else {
+            let namespace = session.namespace();
+            doomed.extend(names.into_iter().map(|name| Doomed {
+                resource: Arc::clone(&resource),
+                namespace: namespace.to_owned(),
+                name,
+                uid: String::new(),
+            }));
+        }
+    }
+    Ok(doomed)
+}
+
+/// Deletes an object; false when there is none.
+async fn delete(session: &Session, doomed: &Doomed, force: bool) -> Result<bool> {
+    let key = doomed.resource.key(&doomed.namespace, &doomed.name);
+    let options = match doomed.uid.as_str() {
+        "" => DeleteOptions::default(),
+        uid => DeleteOptions::default().with_preconditions(Preconditions::uid(uid)),
+    };
+    let mut guard = Guard { force, refusal: None };
+    let deleted = session.store(&doomed.resource).delete(&key, options, &mut guard, None).await;
+    match (deleted, guard.refusal) {
+        (Ok(_), _) => Ok(true),
+        (Err(error), _) if error.is_not_found() => Ok(false),
+        (Err(_), Some(finalizers)) => anyhow::bail!(
+            "the object has finalizers ({finalizers}), whose owners would not be asked; delete it all the same with --force"
+        ),
+        (Err(error), None) => Err(error.into()),
+    }
+}
+
+/// Keeps objects that somebody wants to clean up after.
+struct Guard {
+    force: bool,
+    refusal: Option<String>,
+}
+
+#[async_trait]
+impl ValidateDeletion<Unstructured> for Guard {
+    async fn validate(&mut self, current: &Unstructured) -> Result<(), StorageError> {
+        let finalizers = current.pointer("/metadata/finalizers").and_then(Value::as_array);
+        let names: Vec<_> = finalizers.into_iter().flatten().filter_map(Value::as_str).collect();
+        if self.force || names.is_empty() {
+            self.refusal = None;
+            return Ok(());
+        }
+        self.refusal = Some(names.join(", "));
+        Err(StorageError::other("the object has finalizers"))
+    }
+}

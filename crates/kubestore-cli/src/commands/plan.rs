@@ -1,0 +1,81 @@
+//! From documents to keys.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use kubestore::codec::{Unstructured, Value};
+
+use crate::{
+    input::{Document, Origin},
+    resources::{Resource, check_name, check_namespace},
+    session::Session,
+};
+
+/// An object, and where it belongs.
+pub(super) struct Planned {
+    pub(super) origin: Origin,
+    pub(super) resource: Arc<Resource>,
+    pub(super) namespace: String,
+    pub(super) name: String,
+    pub(super) key: String,
+    pub(super) object: Unstructured,
+}
+
+/// Finds out where each object belongs. Custom resources may be defined by other documents of the same input.
+///
+/// # Errors
+/// Something is missing in an object, or its kind is unknown; the error names the file and the line.
+pub(super) async fn plan(documents: Vec<Document>, session: &mut Session) -> Result<Vec<Planned>> {
+    for document in &documents {
+        let object = &document.object;
+        let is = |member: &str, text: &str| object.get(member).and_then(Value::as_str) == Some(text);
+        if is("kind", "CustomResourceDefinition") && is("apiVersion", "apiextensions.k8s.io/v1") {
+            session.catalog.learn(object).with_context(|| document.origin.to_string())?;
+        }
+    }
+    let mut planned = Vec::with_capacity(documents.len());
+    for Document { origin, object } in documents {
+        let place = origin.to_string();
+        planned.push(plan_one(origin, object.into(), session).await.context(place)?);
+    }
+    Ok(planned)
+}
+
+async fn plan_one(origin: Origin, mut object: Unstructured, session: &mut Session) -> Result<Planned> {
+    for member in ["apiVersion", "kind"] {
+        if object.get(member).and_then(Value::as_str).unwrap_or_default().is_empty() {
+            bail!("the object has no {member}; write it");
+        }
+    }
+    if !matches!(object.get("metadata"), None | Some(Value::Null | Value::Object(_))) {
+        bail!("metadata is not an object");
+    }
+    let resource = session.catalog.by_kind(object.api_version(), object.kind()).await?;
+    let name = object.name().to_owned();
+    if name.is_empty() {
+        bail!(
+            "the {} has no metadata.name; write it (generateName is an API server's affair)",
+            object.kind()
+        );
+    }
+    check_name(&resource, &name)?;
+    let namespace = if resource.is_namespaced() { namespace(&object, session)? } else { String::new() };
+    object.set_namespace(&namespace);
+    let key = resource.key(&namespace, &name);
+    Ok(Planned { origin, resource, namespace, name, key, object })
+}
+
+/// The object's own namespace, or the one on the command line, which must not differ.
+fn namespace(object: &Unstructured, session: &Session) -> Result<String> {
+    let own = object.namespace();
+    match session.named_namespace() {
+        Some(named) if !own.is_empty() && own != named => {
+            bail!("the object is in namespace {own:?} and the command line says {named:?}; leave one out")
+        }
+        _ if own.is_empty() => Ok(session.namespace().to_owned()),
+        _ => {
+            check_namespace(own)?;
+            Ok(own.to_owned())
+        }
+    }
+}
