@@ -111,7 +111,8 @@ async fn pages_with_a_selector_give_each_match_once() {
         let (mut found, mut pages) = (Vec::new(), 0);
         loop {
             let page = store.get_list("/pods", options.clone()).await.unwrap();
-            assert!(page.items.len() as i64 <= limit && page.remaining_item_count.is_none());
+            assert!(i64::try_from(page.items.len()).is_ok_and(|length| length <= limit));
+            assert_eq!(page.remaining_item_count, None);
             found.extend(page.items.iter().map(|item| item.name().to_owned()));
             pages += 1;
             assert!(pages <= 7, "limit {limit} comes to no end");

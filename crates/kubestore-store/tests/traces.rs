@@ -1,4 +1,5 @@
 //! Spans with their fields, steps as events, and the line about a slow operation.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -22,9 +23,12 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-/// Spans and events with their fields as text.
+/// A span or event: its name or message, and its fields as text.
+type Traced = (String, BTreeMap<String, String>);
+
+/// What was traced, in order.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<Vec<(String, BTreeMap<String, String>)>>>);
+struct Seen(Arc<Mutex<Vec<Traced>>>);
 
 #[derive(Default)]
 struct Fields(BTreeMap<String, String>);
