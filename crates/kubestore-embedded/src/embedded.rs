@@ -181,7 +181,8 @@ impl Kv for Embedded {
     }
 
     async fn request_progress(&self, group: WatchGroup) -> Result<(), KvError> {
-        self.0.core.shared("request_progress")?.hub.request_progress(group);
+        let shared = self.0.core.shared("request_progress")?;
+        shared.hub.request_progress(group, shared.head());
         Ok(())
     }
 

@@ -29,6 +29,8 @@ pub(crate) struct Slot {
     id: u64,
     group: WatchGroup,
     target: WatchTarget,
+    /// The first revision the watch asked for; 0 for one that asked for none.
+    start: i64,
     parking: Mutex<Parking>,
 }
 
@@ -82,13 +84,13 @@ impl Slot {
 }
 
 impl Hub {
-    /// Registers a watch: parked at `cursor`, so that it misses nothing from there on.
-    pub(crate) fn register(&self, group: WatchGroup, target: WatchTarget, cursor: i64) -> Arc<Slot> {
+    /// Registers a watch that asked for what happens from `start` on, and lets it miss nothing from now on.
+    pub(crate) fn register(&self, group: WatchGroup, target: WatchTarget, start: i64) -> Arc<Slot> {
         let mut inner = self.lock();
         inner.last += 1;
         let closed = inner.closed;
-        let parking = Mutex::new(Parking { cursor, parked: false, progress: false, closed, waker: None });
-        let slot = Arc::new(Slot { id: inner.last, group, target, parking });
+        let parking = Mutex::new(Parking { cursor: 0, parked: false, progress: false, closed, waker: None });
+        let slot = Arc::new(Slot { id: inner.last, group, target, start, parking });
         inner.slots.insert(slot.id, Arc::clone(&slot));
         slot
     }
@@ -103,8 +105,13 @@ impl Hub {
         self.wake(|slot| slot.notice(commits, head));
     }
 
-    /// Asks the watches of `group` for progress.
-    pub(crate) fn request_progress(&self, group: WatchGroup) {
+    /// Asks the watches of `group` for progress. As on etcd, nobody is asked while one of them waits for a revision
+    /// above `head`: progress speaks for all of the group.
+    pub(crate) fn request_progress(&self, group: WatchGroup, head: i64) {
+        let waits = |slot: &Arc<Slot>| slot.group == group && slot.start > head;
+        if self.lock().slots.values().any(waits) {
+            return;
+        }
         self.wake(|slot| {
             if slot.group != group {
                 return None;

@@ -40,7 +40,7 @@ impl WatchStream {
     pub(crate) fn new(shared: Arc<Shared>, request: WatchRequest) -> Self {
         let start = request.start.map_or(0, |start| start.0);
         // Registered before the head is read: a write in between is seen by one of the two.
-        let slot = shared.hub.register(request.group, request.target, 0);
+        let slot = shared.hub.register(request.group, request.target, start);
         let head = shared.snapshot().head;
         let cursor = if start > 0 { start } else { head + 1 };
         let mut stream = Self {
