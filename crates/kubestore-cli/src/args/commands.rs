@@ -182,7 +182,7 @@ pub(crate) struct WatchArgs {
 
     /// Begin after this resource version
     #[arg(long, value_name = "VERSION", conflicts_with = "initial_events")]
-    pub(crate) resource_version: Option<String>,
+    pub(crate) resource_version: Option<u64>,
 
     /// Show what exists first, as added
     #[arg(long)]
@@ -219,8 +219,8 @@ pub(crate) struct ListingArgs {
     pub(crate) continue_token: String,
 
     /// As of this resource version, or not older (see --resource-version-match)
-    #[arg(long, value_name = "VERSION", default_value = "", hide_default_value = true)]
-    pub(crate) resource_version: String,
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) resource_version: Option<u64>,
 
     /// How the resource version is meant
     #[arg(long, value_name = "MATCH", value_parser = ["Exact", "NotOlderThan"], requires = "resource_version")]

@@ -14,7 +14,7 @@ pub(super) async fn run(session: &mut Session, args: &CountArgs) -> Result<()> {
     for target in &targets {
         let resource = &target.resource;
         anyhow::ensure!(target.names.is_empty(), "count takes resources, not names");
-        let key = resource.list_key(session.listed_namespace(args.all_namespaces));
+        let key = resource.list_key(session.listed_namespace(args.all_namespaces))?;
         let count = session.store(resource).count(&key).await.with_context(|| resource.full_name())?;
         lines.push(if is_one { count.to_string() } else { format!("{}\t{count}", resource.full_name()) });
     }

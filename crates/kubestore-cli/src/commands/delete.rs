@@ -119,7 +119,7 @@ async fn selected(session: &Session, args: &DeleteArgs, targets: Vec<Target>) ->
 
 /// Deletes an object; false when there is none.
 async fn delete(session: &Session, doomed: &Doomed, force: bool) -> Result<bool> {
-    let key = doomed.resource.key(&doomed.namespace, &doomed.name);
+    let key = doomed.resource.key(&doomed.namespace, &doomed.name)?;
     let options = match doomed.uid.as_str() {
         "" => DeleteOptions::default(),
         uid => DeleteOptions::default().with_preconditions(Preconditions::uid(uid)),

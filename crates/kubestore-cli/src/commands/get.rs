@@ -110,8 +110,8 @@ async fn get_one(
     name: &str,
 ) -> Result<Option<Unstructured>> {
     let store = session.store(resource);
-    let key = resource.key(session.namespace(), name);
-    let version = args.listing.resource_version.as_str();
+    let key = resource.key(session.namespace(), name)?;
+    let version = read::version(&args.listing);
     let what = || resource.object_name(name);
     match read::version_match(&args.listing) {
         // Only a list reads the past.

@@ -26,17 +26,15 @@ pub(super) struct Planned {
 /// # Errors
 /// Something is missing in an object, or its kind is unknown; the error names the file and the line.
 pub(super) async fn plan(documents: Vec<Document>, session: &mut Session) -> Result<Vec<Planned>> {
-    for document in &documents {
-        let object = &document.object;
-        let is = |member: &str, text: &str| object.get(member).and_then(Value::as_str) == Some(text);
-        if is("kind", "CustomResourceDefinition") && is("apiVersion", "apiextensions.k8s.io/v1") {
-            session.catalog.learn(object).with_context(|| document.origin.to_string())?;
+    for Document { origin, object } in &documents {
+        if object.kind() == "CustomResourceDefinition" {
+            session.catalog.learn(object).with_context(|| origin.to_string())?;
         }
     }
     let mut planned = Vec::with_capacity(documents.len());
     for Document { origin, object } in documents {
         let place = origin.to_string();
-        planned.push(plan_one(origin, object.into(), session).await.context(place)?);
+        planned.push(plan_one(origin, object, session).await.context(place)?);
     }
     Ok(planned)
 }
@@ -61,7 +59,7 @@ async fn plan_one(origin: Origin, mut object: Unstructured, session: &mut Sessio
     check_name(&resource, &name)?;
     let namespace = if resource.is_namespaced() { namespace(&object, session)? } else { String::new() };
     object.set_namespace(&namespace);
-    let key = resource.key(&namespace, &name);
+    let key = resource.key(&namespace, &name)?;
     Ok(Planned { origin, resource, namespace, name, key, object })
 }
 

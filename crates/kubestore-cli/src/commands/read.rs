@@ -28,6 +28,11 @@ pub(super) fn has_selector(select: &SelectArgs) -> bool {
     !select.selector.is_empty() || !select.field_selector.is_empty()
 }
 
+/// The resource version on the command line, "" if there is none.
+pub(super) fn version(listing: &ListingArgs) -> String {
+    listing.resource_version.map_or_else(String::new, |version| version.to_string())
+}
+
 /// How the resource version is meant, by the command line.
 pub(super) fn version_match(listing: &ListingArgs) -> ResourceVersionMatch {
     listing.resource_version_match.as_deref().unwrap_or_default().into()
@@ -39,7 +44,7 @@ pub(super) fn list_options(listing: &ListingArgs, predicate: Predicate) -> ListO
         .with_predicate(predicate)
         .with_limit(listing.limit.unwrap_or(0))
         .with_continue_token(listing.continue_token.as_str())
-        .with_resource_version(listing.resource_version.as_str(), version_match(listing))
+        .with_resource_version(version(listing), version_match(listing))
 }
 
 /// Lists a resource, and gives each object to `show` as it comes.
@@ -51,7 +56,7 @@ pub(super) async fn list(
     mut show: impl FnMut(Unstructured) -> Result<()>,
 ) -> Result<ListMeta> {
     let store = session.store(resource);
-    let key = resource.list_key(session.listed_namespace(all_namespaces));
+    let key = resource.list_key(session.listed_namespace(all_namespaces))?;
     let mut parts = store.list_stream(&key, options);
     let mut meta = None;
     while let Some(part) = parts.next().await {

@@ -40,8 +40,8 @@ pub(super) async fn run(session: &mut Session, args: &WatchArgs) -> Result<()> {
     if name.is_some() && args.select.all_namespaces {
         return Err(Usage::new("a name is looked up in one namespace; leave out --all-namespaces").into());
     }
-    let from = match &args.resource_version {
-        Some(version) => From::Version(version.clone()),
+    let from = match args.resource_version {
+        Some(version) => From::Version(version.to_string()),
         None if args.initial_events => From::Everything,
         None => From::Now,
     };
@@ -60,10 +60,10 @@ pub(super) async fn show(
 ) -> Result<()> {
     let store = session.store(resource);
     let (key, options) = match name {
-        Some(name) => (resource.key(session.namespace(), name), WatchOptions::default()),
+        Some(name) => (resource.key(session.namespace(), name)?, WatchOptions::default()),
         None => {
             let namespace = session.listed_namespace(select.all_namespaces);
-            (resource.list_key(namespace), WatchOptions::recursive())
+            (resource.list_key(namespace)?, WatchOptions::recursive())
         }
     };
     let version = match from {

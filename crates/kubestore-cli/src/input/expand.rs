@@ -9,7 +9,7 @@ use super::{Document, Origin, document::text_of};
 pub(super) fn add(origin: Origin, mut object: Map, documents: &mut Vec<Document>) -> Result<()> {
     let is_list = text_of(&object, "kind").ends_with("List") && object.get("items").is_some();
     if !is_list {
-        documents.push(Document { origin, object });
+        documents.push(Document { origin, object: object.into() });
         return Ok(());
     }
     let items = match object.remove("items") {
@@ -23,7 +23,7 @@ pub(super) fn add(origin: Origin, mut object: Map, documents: &mut Vec<Document>
             bail!("{origin}: is not an object; write apiVersion, kind and metadata");
         };
         name_type(&object, &mut item);
-        documents.push(Document { origin, object: item });
+        documents.push(Document { origin, object: item.into() });
     }
     Ok(())
 }

@@ -13,12 +13,12 @@ use std::{
 };
 
 use anyhow::{Result, bail};
-use kubestore::codec::Map;
+use kubestore::codec::Unstructured;
 
 /// One object as somebody wrote it.
 pub(crate) struct Document {
     pub(crate) origin: Origin,
-    pub(crate) object: Map,
+    pub(crate) object: Unstructured,
 }
 
 /// Where an object was written.

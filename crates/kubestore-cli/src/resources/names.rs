@@ -16,13 +16,13 @@ pub(crate) fn check_name(resource: &Resource, name: &str) -> Result<()> {
         );
     }
     let is_free = matches!(
-        (resource.group(), resource.plural()),
+        (resource.inner.group(), resource.inner.plural()),
         ("rbac.authorization.k8s.io", _) | ("networking.k8s.io", "ipaddresses") | ("certificates.k8s.io", _)
     );
     if is_free {
         return Ok(());
     }
-    if resource.group().is_empty() && resource.plural() == "namespaces" {
+    if resource.full_name() == "namespaces" {
         return check_namespace(name);
     }
     if !is_subdomain(name) {

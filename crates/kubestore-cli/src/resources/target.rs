@@ -15,10 +15,6 @@ pub(crate) struct Target {
     pub(crate) names: Vec<String>,
 }
 
-/// What `kubectl get all` shows.
-const ALL: &str = "pods,replicationcontrollers,services,daemonsets.apps,deployments.apps,replicasets.apps,\
-    statefulsets.apps,horizontalpodautoscalers.autoscaling,cronjobs.batch,jobs.batch";
-
 /// Reads `RESOURCE[,RESOURCE…] [NAME…]` or `RESOURCE/NAME…`.
 ///
 /// # Errors
@@ -36,13 +32,17 @@ pub(crate) async fn targets(words: &[String], catalog: &mut Catalog) -> Result<V
             format!("{} mixes RESOURCE/NAME with names; write `pod/a pod/b` or `pods a b`", words.join(" "));
         return Err(Usage::new(message).into());
     }
-    let resources = if first == "all" { ALL } else { first };
-    if !names.is_empty() && resources.contains(',') {
+    if !names.is_empty() && first.contains(',') {
         return Err(Usage::new("names stand after one resource only; write `pod/a secret/a`").into());
     }
     let mut targets = Vec::new();
-    for resource in resources.split(',').map(str::trim).filter(|resource| !resource.is_empty()) {
-        let resource = catalog.by_name(resource).await?;
+    for word in first.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        let category = catalog.category(&word.to_lowercase());
+        if !category.is_empty() && names.is_empty() {
+            targets.extend(category.into_iter().map(|resource| Target { resource, names: Vec::new() }));
+            continue;
+        }
+        let resource = catalog.by_name(word).await?;
         names.iter().try_for_each(|name| check_name(&resource, name))?;
         targets.push(Target { resource, names: names.to_vec() });
     }
