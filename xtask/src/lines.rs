@@ -19,9 +19,7 @@ struct Count {
 pub(crate) fn run_task() -> Result<()> {
     let mut counts: Vec<(String, Count)> = Vec::new();
     for file in source_files()? {
-        let package = file.split("/src/").next().unwrap_or(&file);
-        let package =
-            package.split("/tests/").next().unwrap_or(package).trim_start_matches("crates/").to_owned();
+        let package = package(&file).to_owned();
         if counts.last().is_none_or(|(last, _)| *last != package) {
             counts.push((package, Count::default()));
         }
@@ -41,4 +39,28 @@ pub(crate) fn run_task() -> Result<()> {
         println!("{package:<24}{files:>8}{code:>8}{docs:>8}{tests:>8}");
     }
     Ok(())
+}
+
+/// What a file is counted for: its crate, or its folder in the root.
+fn package(file: &str) -> &str {
+    let (outer, inner) = file.split_once('/').unwrap_or((file, ""));
+    match (outer, inner.split_once('/')) {
+        ("crates", Some((name, _))) => name,
+        ("tests", Some(("layers", _))) => "tests/layers",
+        _ => outer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_counted_for_their_crate_or_their_folder() {
+        assert_eq!(package("crates/kubestore-kv/src/kv.rs"), "kubestore-kv");
+        assert_eq!(package("crates/kubestore/examples/x.rs"), "kubestore");
+        assert_eq!(package("tests/layers/kv/src/main.rs"), "tests/layers");
+        assert_eq!(package("tests/suites/kv.rs"), "tests");
+        assert_eq!(package("xtask/src/tidy/mod.rs"), "xtask");
+    }
 }
