@@ -58,6 +58,12 @@ pub trait Harness: fmt::Debug + Send + Sync + 'static {
     /// The backend's name in failure texts.
     fn name(&self) -> &str;
 
+    /// How long a case waits for what must happen before it fails. 10 seconds by default; a far or busy backend may need
+    /// more.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(10)
+    }
+
     /// Gives an instance that stays usable until it is dropped.
     ///
     /// # Errors

@@ -1,6 +1,9 @@
 //! Cases: many clients at once, each in a task of its own.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use kubestore_kv::{GetRequest, KeyValue, ListRequest, ListResponse, PutRequest, Revision, WriteOutcome};
 
@@ -105,8 +108,13 @@ pub async fn list_at_its_head_is_complete(harness: &dyn Harness) {
             }
         }
     });
-    let listers = (0..4).map(|_| lists_until_complete(Arc::clone(&fx)));
-    let (_written, lists) = tokio::join!(in_parallel(writers), in_parallel(listers));
+    let done = Arc::new(AtomicBool::new(false));
+    let listers = (0..4).map(|_| lists_until(Arc::clone(&fx), Arc::clone(&done)));
+    let writers = async {
+        in_parallel(writers).await;
+        done.store(true, Ordering::Release);
+    };
+    let ((), lists) = tokio::join!(writers, in_parallel(listers));
     let acknowledged = std::mem::take(&mut *acknowledged.lock().unwrap_or_else(PoisonError::into_inner));
     for list in lists.into_iter().flatten() {
         let mut want: Vec<(Revision, String)> =
@@ -120,16 +128,16 @@ pub async fn list_at_its_head_is_complete(harness: &dyn Harness) {
     }
 }
 
-/// One list for each head seen until all keys are there.
-async fn lists_until_complete(fx: Arc<Fixture>) -> Vec<ListResponse> {
+/// Lists again and again, and once more when the writers are done. One list is kept for each state seen.
+async fn lists_until(fx: Arc<Fixture>, done: Arc<AtomicBool>) -> Vec<ListResponse> {
     let mut lists: Vec<ListResponse> = Vec::new();
     loop {
+        let last_round = done.load(Ordering::Acquire);
         let list = fx.list(ListRequest::new(fx.key("l/")).keys_only()).await;
-        let complete = list.kvs.len() == WRITERS * WRITES;
         if lists.last().is_none_or(|last| last.head != list.head || last.kvs != list.kvs) {
             lists.push(list);
         }
-        if complete {
+        if last_round {
             return lists;
         }
         // A backend that answers at once would never let the writers run.

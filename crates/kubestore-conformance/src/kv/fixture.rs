@@ -19,9 +19,6 @@ use kubestore_kv::{
 use super::watcher::Watcher;
 use crate::{Harness, Instance, Isolation};
 
-/// How long anything that must happen may take.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
-
 /// Fails the case unless both sides are equal; the text after them says what was compared.
 macro_rules! same {
     ($fixture:expr, $got:expr, $want:expr, $($what:tt)+) => {
@@ -49,6 +46,7 @@ pub(crate) use {holds, same};
 #[derive(Debug)]
 pub(crate) struct Fixture {
     backend: String,
+    patience: Duration,
     prefix: String,
     instance: Box<dyn Instance>,
     kv: Arc<dyn Kv>,
@@ -72,11 +70,16 @@ impl Fixture {
             Err(unsupported) => panic!("[{backend}] {isolation:?} instance: {unsupported}; {SKIP_IT}"),
         };
         let kv = instance.kv();
-        Self { backend, prefix: unique_prefix(), instance, kv }
+        Self { backend, patience: harness.patience(), prefix: unique_prefix(), instance, kv }
     }
 
     pub(crate) fn backend(&self) -> &str {
         &self.backend
+    }
+
+    /// How long anything that must happen may take.
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience
     }
 
     pub(crate) fn kv(&self) -> &dyn Kv {
@@ -194,7 +197,7 @@ impl Fixture {
     pub(crate) async fn watch(&self, request: WatchRequest) -> Watcher {
         let what = format!("{request:?}");
         let stream = self.ok(self.kv.watch(request).await, &what);
-        Watcher::new(&self.backend, what, stream)
+        Watcher::new(self, what, stream)
     }
 
     pub(crate) async fn advance_time(&self, by: Duration) {
@@ -205,13 +208,13 @@ impl Fixture {
 
     /// Stops the backend without warning and starts it again.
     pub(crate) async fn restart(self) -> Self {
-        let Self { backend, prefix, mut instance, kv } = self;
+        let Self { backend, patience, prefix, mut instance, kv } = self;
         drop(kv);
         if let Err(unsupported) = instance.restart().await {
             panic!("[{backend}] restart: {unsupported}; {SKIP_IT}");
         }
         let kv = instance.kv();
-        Self { backend, prefix, instance, kv }
+        Self { backend, patience, prefix, instance, kv }
     }
 
     /// Asks again and again until `check` holds.
@@ -221,7 +224,8 @@ impl Fixture {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        holds!(self, tokio::time::timeout(DEADLINE, asked).await.is_ok(), "{what}: not within {DEADLINE:?}");
+        let happened = tokio::time::timeout(self.patience, asked).await.is_ok();
+        holds!(self, happened, "{what}: not within {:?}", self.patience);
     }
 }
 

@@ -51,15 +51,27 @@ pub async fn watch_from_a_past_revision(harness: &dyn Harness) {
     let gone = fx.delete("a", second).await;
     let again = fx.create("a", "3").await;
     let all = [put("a", first), put("a", second), put("b", other), deleted("a", gone), put("a", again)];
+    let mut watches = Vec::new();
     for (skipped, start) in [first, second, other, gone, again].into_iter().enumerate() {
         let mut watch = fx.watch(all_of(&fx).from(start)).await;
         let events = watch.events(all.len() - skipped).await;
         same!(fx, told(&fx, &events), all[skipped..], "events from {start}");
+        watches.push((start, watch));
+    }
+    let next = fx.create("next", "x").await;
+    for (start, mut watch) in watches {
+        same!(
+            fx,
+            told(&fx, &[watch.event().await]),
+            [put("next", next)],
+            "the next event of the watch from {start}"
+        );
     }
     let mut watch = fx.watch(all_of(&fx).from(gone)).await;
     let live = fx.create("c", "live").await;
-    let events = watch.events(3).await;
-    same!(fx, told(&fx, &events), [deleted("a", gone), put("a", again), put("c", live)], "past, then live");
+    let events = watch.events(4).await;
+    let want = [deleted("a", gone), put("a", again), put("next", next), put("c", live)];
+    same!(fx, told(&fx, &events), want, "past, then live");
 }
 
 /// A start of zero is no start: from now.

@@ -1,16 +1,17 @@
 //! Reads a watch and checks, item by item, what every watch promises.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use futures_util::StreamExt as _;
 use kubestore_kv::{KvError, KvEvent, KvEventKind, KvWatch, Revision, WatchItem};
 
-use super::fixture::DEADLINE;
+use super::fixture::Fixture;
 
 /// A watch whose promises are checked as it is read: ascending revisions, whole ones, none repeated, none at or below
 /// a progress revision, nothing after an error.
 pub(crate) struct Watcher {
     backend: String,
+    patience: Duration,
     what: String,
     stream: KvWatch,
     through: Revision,
@@ -28,13 +29,20 @@ impl fmt::Debug for Watcher {
 pub(crate) enum Seen {
     /// At least one event, of whole revisions.
     Events(Vec<KvEvent>),
-    /// A progress revision.
-    Progress(Revision),
+    /// Progress, which [`Watcher::done_through`] then tells.
+    Progress,
 }
 
 impl Watcher {
-    pub(crate) fn new(backend: &str, what: String, stream: KvWatch) -> Self {
-        Self { backend: backend.to_owned(), what, stream, through: Revision(0), progress: Revision(0) }
+    pub(crate) fn new(fx: &Fixture, what: String, stream: KvWatch) -> Self {
+        Self {
+            backend: fx.backend().to_owned(),
+            patience: fx.patience(),
+            what,
+            stream,
+            through: Revision(0),
+            progress: Revision(0),
+        }
     }
 
     /// The next item that is not a connection state.
@@ -48,8 +56,8 @@ impl Watcher {
 
     async fn next_or_end(&mut self) -> Option<Result<Seen, KvError>> {
         loop {
-            let Ok(item) = tokio::time::timeout(DEADLINE, self.stream.next()).await else {
-                panic!("[{}] {}: nothing came within {DEADLINE:?}", self.backend, self.what)
+            let Ok(item) = tokio::time::timeout(self.patience, self.stream.next()).await else {
+                panic!("[{}] {}: nothing came within {:?}", self.backend, self.what, self.patience)
             };
             return match item {
                 Some(Ok(WatchItem::Events { events, through })) => {
@@ -58,7 +66,7 @@ impl Watcher {
                 }
                 Some(Ok(WatchItem::Progress(revision))) => {
                     self.check_progress(revision);
-                    Some(Ok(Seen::Progress(revision)))
+                    Some(Ok(Seen::Progress))
                 }
                 Some(Ok(_)) => continue,
                 Some(Err(error)) => Some(Err(error)),
