@@ -261,6 +261,9 @@ fn by_text(text: &str) -> Option<Known> {
 fn by_code(code: Code, local: bool) -> Failure {
     use KvErrorKind as Kind;
     use Reached::{Refused, Sent};
+    if local {
+        return Failure::new(Kind::Unavailable, Sent, "the connection broke");
+    }
     let (kind, reached, message) = match code {
         Code::InvalidArgument
         | Code::NotFound
@@ -274,9 +277,6 @@ fn by_code(code: Code, local: bool) -> Failure {
         Code::DataLoss => (Kind::Corrupt, Sent, "the server's data are damaged"),
         Code::Unavailable | Code::Aborted | Code::ResourceExhausted => {
             (Kind::Unavailable, Sent, "the server is not available")
-        }
-        Code::Ok | Code::Cancelled | Code::Unknown | Code::Internal if local => {
-            (Kind::Unavailable, Sent, "the connection broke")
         }
         Code::Cancelled => (Kind::Unavailable, Sent, "the server cancelled the request"),
         Code::Ok | Code::Unknown | Code::Internal => (Kind::Internal, Sent, "the server failed"),

@@ -5,13 +5,15 @@ mod common;
 
 use std::{error::Error, time::Duration};
 
-use common::{create, done, etcd, impatient};
-use futures_util::{TryStreamExt, future::join_all};
+use common::{create, done, etcd, impatient, next, prefix, proxy::Proxy};
+use futures_util::{StreamExt, TryStreamExt, future::join_all};
 use kubestore_etcd::{
     EtcdKv,
     testing::{EtcdProcess, free_address},
 };
-use kubestore_kv::{GetRequest, Kv, KvErrorKind, ListRequest, Maintenance, PutRequest};
+use kubestore_kv::{
+    DeleteRequest, GetRequest, Kv, KvErrorKind, ListRequest, Maintenance, PutRequest, WatchGroup,
+};
 use tokio::time::Instant;
 
 const KIB: usize = 1024;
@@ -200,4 +202,60 @@ async fn a_dead_endpoint_is_left_for_one_that_answers() {
     assert!(!status.progress_requests, "the version of one endpoint is not known");
     let members = kv.members().await.unwrap();
     assert_eq!(members.iter().map(|member| member.version.is_empty()).collect::<Vec<_>>(), [true, false]);
+}
+
+#[tokio::test]
+async fn a_full_quota_refuses_puts_and_grants_and_lets_the_rest_through() {
+    let etcd = EtcdProcess::start_with(["--quota-backend-bytes=4194304"]).await.unwrap();
+    let kv = EtcdKv::connect([etcd.endpoint()]).await.unwrap();
+    let mut written = Vec::new();
+    let error = loop {
+        let key = format!("/p/{}", written.len());
+        match kv.optimistic_put(PutRequest::create(key.clone(), vec![0; 400 * KIB])).await {
+            Ok(outcome) => written.push((key, done(outcome))),
+            Err(error) => break error,
+        }
+        assert!(written.len() < 100, "the quota was never full");
+    };
+    assert_eq!(error.kind(), KvErrorKind::NoSpace);
+    assert!(error.to_string().contains("compact, defragment"), "{error}");
+    assert_eq!(kv.grant_lease(Duration::from_secs(60)).await.unwrap_err().kind(), KvErrorKind::NoSpace);
+    assert_eq!(kv.members().await.unwrap()[0].alarms, ["NOSPACE"]);
+    let mut head = written.last().unwrap().1;
+    for (key, revision) in &written {
+        assert!(kv.get(GetRequest::new(key.clone())).await.unwrap().kv.is_some());
+        head = done(kv.optimistic_delete(DeleteRequest::new(key.clone(), *revision)).await.unwrap());
+    }
+    kv.compact(head).await.unwrap();
+    assert_eq!(kv.count("/p/".into()).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_password_says_so_on_every_call() {
+    let (etcd, kv) = etcd().await;
+    let mut admin = etcd_client::Client::connect([etcd.endpoint()], None).await.unwrap();
+    admin.user_add("root", "secret", None).await.unwrap();
+    admin.user_grant_role("root", "root").await.unwrap();
+    let proxy = Proxy::to(etcd.address()).await;
+    let watching = EtcdKv::connect([proxy.endpoint()]).await.unwrap();
+    let mut live = watching.watch(prefix(WatchGroup::new(), "/p/")).await.unwrap();
+    admin.auth_enable().await.unwrap();
+
+    let begin = Instant::now();
+    for error in [
+        kv.get(GetRequest::new("/p/a")).await.unwrap_err(),
+        kv.list(ListRequest::new("/p/")).await.unwrap_err(),
+        kv.optimistic_put(PutRequest::create("/p/a", "")).await.unwrap_err(),
+        kv.watch(prefix(WatchGroup::new(), "/p/")).await.err().unwrap(),
+    ] {
+        assert_eq!((error.kind(), error.key().is_some()), (KvErrorKind::Unauthenticated, true), "{error:?}");
+        assert!(error.to_string().contains("user and a password"), "{error}");
+    }
+    // A watch that was registered before finds out when it has to come back.
+    proxy.cut();
+    proxy.mend();
+    let error = next(&mut live).await.unwrap_err();
+    assert_eq!(error.kind(), KvErrorKind::Unauthenticated);
+    assert!(live.next().await.is_none());
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
 }
