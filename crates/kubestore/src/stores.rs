@@ -79,7 +79,7 @@ impl Stores {
             .group_resource(resource)
             .recorder(Arc::clone(&shared.recorder))
             .clock(Arc::clone(&shared.clock))
-            .lease_config(shared.leases.clone())
+            .lease_config(shared.leases)
             .watch_list(shared.watch_list)
             .build()
     }
