@@ -217,3 +217,101 @@ impl Drop for Watcher {
 fn size(kv: &PbKeyValue) -> usize {
     kv.key.len() + kv.value.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Poll};
+
+    use futures_util::task::noop_waker;
+    use kubestore_kv::{KvErrorKind, KvEventKind, WatchGroup, WatchItem};
+
+    use super::*;
+
+    fn watcher(start: i64) -> (Watcher, Arc<Mailbox>, oneshot::Receiver<Result<(), KvError>>) {
+        let mailbox = Arc::new(Mailbox::new(10, 1000));
+        let (reply, created) = oneshot::channel();
+        let target = WatchTarget::Prefix(Bytes::from_static(b"/p/"));
+        let request = WatchRequest::new(WatchGroup::new(), target).from(Revision(start));
+        (Watcher::new(request, Arc::clone(&mailbox), reply), mailbox, created)
+    }
+
+    fn event(kind: i32, revision: i64) -> PbEvent {
+        let kv = PbKeyValue { key: b"/p/a".to_vec(), mod_revision: revision, ..PbKeyValue::default() };
+        PbEvent { r#type: kind, kv: Some(kv), prev_kv: None }
+    }
+
+    fn take(mailbox: &Mailbox) -> Option<Result<WatchItem, KvError>> {
+        match mailbox.poll_take(&Context::from_waker(&noop_waker())) {
+            Poll::Ready(taken) => taken.map(|(item, _)| item),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn what_was_handed_over_is_not_handed_over_again() {
+        let (mut watcher, _mailbox, _created) = watcher(5);
+        let batch = watcher.batch(vec![event(0, 4), event(0, 5), event(1, 6), event(0, 6)]).unwrap().unwrap();
+        assert_eq!(batch.through, Revision(6));
+        let kinds: Vec<_> = batch.events.iter().map(|event| (event.kind, event.kv.mod_revision.0)).collect();
+        assert_eq!(kinds, [(KvEventKind::Put, 5), (KvEventKind::Delete, 6), (KvEventKind::Put, 6)]);
+        watcher.deliver(batch).unwrap();
+        assert!(watcher.batch(vec![event(0, 5), event(0, 6)]).unwrap().is_none());
+        assert_eq!(watcher.resume_at(), Some(Revision(7)));
+    }
+
+    #[test]
+    fn answers_that_make_no_sense_are_errors_and_not_panics() {
+        let (watcher, ..) = watcher(1);
+        for (events, what) in [
+            (vec![event(7, 2)], "a kind that is not known"),
+            (vec![event(-1, 2)], "a kind that is not known"),
+            (vec![event(0, 3), event(0, 2)], "out of order"),
+            (vec![PbEvent { r#type: 0, kv: None, prev_kv: None }], "without a key"),
+        ] {
+            let failure = watcher.batch(events).unwrap_err();
+            assert_eq!(failure.kind, KvErrorKind::Internal);
+            assert!(failure.to_string().contains(what), "{failure}");
+        }
+    }
+
+    #[test]
+    fn progress_never_goes_back() {
+        let (mut watcher, mailbox, _created) = watcher(5);
+        for (revision, shown) in [(3, None), (4, Some(4)), (9, Some(9)), (8, None), (9, Some(9))] {
+            watcher.progress(Revision(revision));
+            let taken = take(&mailbox).map(|item| match item.unwrap() {
+                WatchItem::Progress(revision) => revision.0,
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(taken, shown, "progress at {revision}");
+        }
+        assert_eq!(watcher.resume_at(), Some(Revision(10)));
+    }
+
+    #[test]
+    fn a_watch_from_now_resumes_after_its_registration_and_drops_nothing_before() {
+        let (mut watcher, mailbox, mut created) = watcher(0);
+        assert_eq!(watcher.resume_at(), None);
+        assert!(watcher.registered(0, Revision(9)));
+        assert!(created.try_recv().unwrap().is_ok());
+        assert_eq!(watcher.resume_at(), Some(Revision(10)));
+        // Written between the registration and the reading of the head.
+        assert_eq!(watcher.batch(vec![event(0, 9)]).unwrap().unwrap().through, Revision(9));
+        watcher.disconnected(SystemTime::UNIX_EPOCH);
+        watcher.disconnected(SystemTime::now());
+        let reconnecting = WatchState::Reconnecting { since: SystemTime::UNIX_EPOCH };
+        assert!(matches!(take(&mailbox), Some(Ok(WatchItem::State(state))) if state == reconnecting));
+        assert!(watcher.registered(0, Revision(20)));
+        assert!(matches!(take(&mailbox), Some(Ok(WatchItem::State(WatchState::Live)))));
+        assert_eq!(watcher.resume_at(), Some(Revision(10)));
+    }
+
+    #[test]
+    fn a_watch_whose_task_was_stopped_does_not_hang() {
+        let (mut watcher, mailbox, _created) = watcher(1);
+        watcher.registered(0, Revision(1));
+        drop(watcher);
+        assert_eq!(take(&mailbox).unwrap().unwrap_err().kind(), KvErrorKind::Unavailable);
+        assert!(take(&mailbox).is_none());
+    }
+}
