@@ -1,6 +1,9 @@
 //! Log lines on standard error.
 
-use std::{env, io};
+use std::{
+    env,
+    io::{self, IsTerminal},
+};
 
 use tracing_subscriber::EnvFilter;
 
@@ -17,5 +20,6 @@ pub(crate) fn start(verbose: u8) {
         (_, Some(filter)) => EnvFilter::new(filter),
         (_, None) => return,
     };
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    let colours = io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(io::stderr).init();
 }

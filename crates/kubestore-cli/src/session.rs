@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use directories::ProjectDirs;
 use kubestore::{
-    Store, Stores, codec::Unstructured, embedded::Embedded, etcd::EtcdKv, kv::Kv, transform::EncryptionConfig,
+    Store, Stores, codec::Unstructured, embedded::Embedded, etcd::EtcdKv, transform::EncryptionConfig,
 };
 
 use crate::{
@@ -34,6 +34,8 @@ pub(crate) enum Access {
 /// An open store.
 pub(crate) struct Session {
     stores: Stores,
+    /// The engine, if the store is a directory.
+    engine: Option<Embedded>,
     pub(crate) catalog: Catalog,
     namespace: Option<String>,
 }
@@ -55,9 +57,12 @@ impl Session {
             .into());
         }
         let encryption = global.encryption_config.as_ref().map(EncryptionConfig::from_file).transpose()?;
-        let stores = match endpoints(global) {
-            Some(endpoints) => Stores::builder(connect(endpoints, global.timeout).await?),
-            None => Stores::builder(open_directory(global.data_dir.as_deref(), access).await?),
+        let (stores, engine) = match endpoints(global) {
+            Some(endpoints) => (Stores::builder(connect(endpoints, global.timeout).await?), None),
+            None => {
+                let engine = open_directory(global.data_dir.as_deref(), access).await?;
+                (Stores::builder(engine.clone()), Some(engine))
+            }
         };
         let stores = stores.prefix(&global.prefix).watch_list(true);
         let stores = match encryption {
@@ -65,7 +70,15 @@ impl Session {
             None => stores,
         };
         let stores = stores.build();
-        Ok(Self { catalog: Catalog::new(stores.clone()), stores, namespace: global.namespace.clone() })
+        let namespace = global.namespace.clone();
+        Ok(Self { catalog: Catalog::new(stores.clone()), stores, engine, namespace })
+    }
+
+    /// Closes the store. A directory that is not closed is checked more thoroughly the next time.
+    pub(crate) async fn close(self) {
+        if let Some(engine) = self.engine {
+            engine.close().await;
+        }
     }
 
     /// The store of a resource.
@@ -116,7 +129,7 @@ async fn connect(endpoints: Vec<String>, timeout: Option<Duration>) -> Result<Et
     Ok(builder.connect().await?)
 }
 
-async fn open_directory(named: Option<&Path>, access: Access) -> Result<impl Kv> {
+async fn open_directory(named: Option<&Path>, access: Access) -> Result<Embedded> {
     let directory = match named {
         Some(directory) => directory.to_owned(),
         None => default_directory()?,

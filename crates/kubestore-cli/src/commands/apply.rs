@@ -14,10 +14,10 @@ use super::{
     plan::{Planned, plan},
 };
 use crate::{
-    args::{ApplyArgs, GlobalArgs},
-    input,
+    args::ApplyArgs,
+    input::Document,
     output::{ListMeta, Printer, Style},
-    session::{Access, Session},
+    session::Session,
 };
 
 /// What became of an object.
@@ -38,17 +38,14 @@ impl Outcome {
     }
 }
 
-pub(super) async fn run(global: &GlobalArgs, args: &ApplyArgs) -> Result<()> {
-    // Files are read before the store is opened, so that a malformed one changes nothing at all.
-    let documents = input::read(&args.files, args.recursive)?;
-    let mut session = Session::open(global, Access::Write).await?;
-    let planned = plan(documents, &mut session).await?;
+pub(super) async fn run(session: &mut Session, args: &ApplyArgs, documents: Vec<Document>) -> Result<()> {
+    let planned = plan(documents, session).await?;
     let mut printer = args.output.map(|format| {
         Printer::new(Style { namespaces: true, single: planned.len() == 1, ..Style::plain(format) })
     });
     for one in planned {
         let place = format!("{}: {}", one.origin, one.resource.object_name(&one.name));
-        let (outcome, object) = apply(&one, &session, args.replace_status).await.context(place)?;
+        let (outcome, object) = apply(&one, session, args.replace_status).await.context(place)?;
         match &mut printer {
             Some(printer) => printer.object(&one.resource, &object)?,
             None => writeln!(io::stdout(), "{} {}", one.resource.object_name(&one.name), outcome.word())?,

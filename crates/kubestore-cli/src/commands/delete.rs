@@ -13,13 +13,17 @@ use kubestore::{
     core::{DeleteOptions, ListOptions, Preconditions, ValidateDeletion},
 };
 
-use super::{get::tell_missing, plan::plan, read};
+use super::{
+    get::tell_missing,
+    plan::{Planned, plan},
+    read,
+};
 use crate::{
-    args::{DeleteArgs, GlobalArgs},
+    args::DeleteArgs,
     failure::{AlreadyTold, Usage},
-    input,
+    input::Document,
     resources::{Resource, Target, targets},
-    session::{Access, Session},
+    session::Session,
 };
 
 /// One object to delete.
@@ -31,29 +35,25 @@ struct Doomed {
     uid: String,
 }
 
-pub(super) async fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<()> {
+impl From<Planned> for Doomed {
+    fn from(planned: Planned) -> Self {
+        let Planned { resource, namespace, name, .. } = planned;
+        Self { resource, namespace, name, uid: String::new() }
+    }
+}
+
+pub(super) async fn run(session: &mut Session, args: &DeleteArgs, documents: Vec<Document>) -> Result<()> {
     let mut missing = 0;
-    let (session, doomed) = if args.files.is_empty() {
-        let mut session = Session::open(global, Access::Read).await?;
+    let doomed: Vec<Doomed> = if args.files.is_empty() {
         let targets = targets(&args.targets, &mut session.catalog).await?;
         check(args, &targets)?;
-        let doomed = selected(&session, args, targets).await?;
-        (session, doomed)
+        selected(session, args, targets).await?
     } else {
-        let documents = input::read(&args.files, args.recursive)?;
-        let mut session = Session::open(global, Access::Read).await?;
-        let planned = plan(documents, &mut session).await?.into_iter();
-        let doomed = planned.map(|one| Doomed {
-            resource: one.resource,
-            namespace: one.namespace,
-            name: one.name,
-            uid: String::new(),
-        });
-        (session, doomed.collect())
+        plan(documents, session).await?.into_iter().map(Doomed::from).collect()
     };
     for one in &doomed {
         let name = one.resource.object_name(&one.name);
-        if delete(&session, one, args.force).await.with_context(|| name.clone())? {
+        if delete(session, one, args.force).await.with_context(|| name.clone())? {
             let line = if args.output.is_some() {
                 name
             } else {

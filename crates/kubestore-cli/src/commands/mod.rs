@@ -13,19 +13,43 @@ mod watch;
 use anyhow::Result;
 
 use crate::{
-    args::{Cli, Command},
+    args::{Cli, Command, GlobalArgs},
+    input,
     session::{Access, Session},
 };
 
 /// Does what the command line says.
 pub(crate) async fn run(cli: Cli) -> Result<()> {
     let global = &cli.global;
-    match cli.command {
-        Command::Apply(args) => apply::run(global, &args).await,
-        Command::Get(args) => get::run(&mut Session::open(global, Access::Read).await?, &args).await,
-        Command::List(args) => list::run(&mut Session::open(global, Access::Read).await?, &args).await,
-        Command::Delete(args) => delete::run(global, &args).await,
-        Command::Count(args) => count::run(&mut Session::open(global, Access::Read).await?, &args).await,
-        Command::Watch(args) => watch::run(&mut Session::open(global, Access::Read).await?, &args).await,
+    match &cli.command {
+        Command::Apply(args) => {
+            // Files are read before the store is opened, so that a malformed one changes nothing at all.
+            let documents = input::read(&args.files, args.recursive)?;
+            on(global, Access::Write, async |session| apply::run(session, args, documents).await).await
+        }
+        Command::Get(args) => on(global, Access::Read, async |session| get::run(session, args).await).await,
+        Command::List(args) => on(global, Access::Read, async |session| list::run(session, args).await).await,
+        Command::Delete(args) => {
+            let documents = input::read(&args.files, args.recursive)?;
+            on(global, Access::Read, async |session| delete::run(session, args, documents).await).await
+        }
+        Command::Count(args) => {
+            on(global, Access::Read, async |session| count::run(session, args).await).await
+        }
+        Command::Watch(args) => {
+            on(global, Access::Read, async |session| watch::run(session, args).await).await
+        }
     }
+}
+
+/// Opens the store, does something with it, and closes it whatever came of that.
+async fn on(
+    global: &GlobalArgs,
+    access: Access,
+    command: impl AsyncFnOnce(&mut Session) -> Result<()>,
+) -> Result<()> {
+    let mut session = Session::open(global, access).await?;
+    let result = command(&mut session).await;
+    session.close().await;
+    result
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use kubestore::codec::{Unstructured, Value};
 
 use crate::{
     input::{Document, Origin},
-    resources::{Resource, check_name, check_namespace},
+    resources::{Resource, check_namespace, check_new_name},
     session::Session,
 };
 
@@ -40,13 +40,11 @@ pub(super) async fn plan(documents: Vec<Document>, session: &mut Session) -> Res
 }
 
 async fn plan_one(origin: Origin, mut object: Unstructured, session: &mut Session) -> Result<Planned> {
-    for member in ["apiVersion", "kind"] {
-        if object.get(member).and_then(Value::as_str).unwrap_or_default().is_empty() {
+    check_texts(&object)?;
+    for (member, text) in [("apiVersion", object.api_version()), ("kind", object.kind())] {
+        if text.is_empty() {
             bail!("the object has no {member}; write it");
         }
-    }
-    if !matches!(object.get("metadata"), None | Some(Value::Null | Value::Object(_))) {
-        bail!("metadata is not an object");
     }
     let resource = session.catalog.by_kind(object.api_version(), object.kind()).await?;
     let name = object.name().to_owned();
@@ -56,11 +54,34 @@ async fn plan_one(origin: Origin, mut object: Unstructured, session: &mut Sessio
             object.kind()
         );
     }
-    check_name(&resource, &name)?;
+    check_new_name(&resource, &name)?;
     let namespace = if resource.is_namespaced() { namespace(&object, session)? } else { String::new() };
     object.set_namespace(&namespace);
     let key = resource.key(&namespace, &name)?;
     Ok(Planned { origin, resource, namespace, name, key, object })
+}
+
+/// Refuses what stores and selectors would take for missing: YAML reads `12` and `yes` not as text.
+fn check_texts(object: &Unstructured) -> Result<()> {
+    for path in ["apiVersion", "kind", "metadata.name", "metadata.namespace"] {
+        let value = object.pointer(&format!("/{}", path.replace('.', "/")));
+        ensure!(
+            matches!(value, None | Some(Value::Null | Value::String(_))),
+            "{path} is not text; put it in quotes"
+        );
+    }
+    for path in ["metadata", "metadata.labels", "metadata.annotations"] {
+        let texts = match object.pointer(&format!("/{}", path.replace('.', "/"))) {
+            None | Some(Value::Null) => continue,
+            Some(Value::Object(map)) => map,
+            Some(_) => bail!("{path} is not an object"),
+        };
+        let odd = texts.iter().find(|(_, value)| path != "metadata" && value.as_str().is_none());
+        if let Some((key, _)) = odd {
+            bail!("{path}.{key} is not text; put it in quotes");
+        }
+    }
+    Ok(())
 }
 
 /// The object's own namespace, or the one on the command line, which must not differ.

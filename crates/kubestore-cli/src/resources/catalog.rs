@@ -63,7 +63,7 @@ impl Catalog {
     /// There is none.
     pub(crate) async fn by_name(&mut self, name: &str) -> Result<Arc<Resource>> {
         let find = |table: &ResourceTable| table.by_name(name).cloned();
-        match self.find(find).await.with_context(|| format!("looking for resource {name:?}"))? {
+        match self.find(find).await? {
             Some(found) => Ok(found),
             None => bail!("unknown resource {name:?}: {}", self.how_to_define()),
         }
@@ -81,7 +81,7 @@ impl Catalog {
     /// There is none, or it has no such version.
     pub(crate) async fn by_kind(&mut self, api_version: &str, kind: &str) -> Result<Arc<Resource>> {
         let find = |table: &ResourceTable| table.by_kind(api_version, kind).cloned();
-        let Some(found) = self.find(find).await.with_context(|| format!("looking for kind {kind}"))? else {
+        let Some(found) = self.find(find).await? else {
             bail!("unknown kind {kind} of {api_version}: {}", self.how_to_define());
         };
         found.check_version(api_version.rsplit('/').next().unwrap_or_default())?;
@@ -104,7 +104,7 @@ impl Catalog {
         }
         let stored = match self.stored.take() {
             Some(stored) => stored,
-            None => self.read_definitions().await?,
+            None => self.read_definitions().await.context("looking for its definition")?,
         };
         let stored = self.stored.insert(stored);
         Ok(find(&stored.table).map(|found| stored.resource(&found)))

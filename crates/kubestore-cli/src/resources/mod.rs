@@ -15,7 +15,7 @@ use crate::output::{Column, DEFAULT, columns_of};
 
 pub(crate) use catalog::Catalog;
 pub(crate) use fields::check_fields;
-pub(crate) use names::{check_name, check_namespace};
+pub(crate) use names::{check_name, check_namespace, check_new_name};
 pub(crate) use target::{Target, targets};
 
 /// A resource, and how its objects are shown.

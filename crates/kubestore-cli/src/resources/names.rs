@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use super::Resource;
 
-/// Refuses a name that no API server would have taken, since it could not delete it either.
+/// Refuses what cannot be part of a key.
 pub(crate) fn check_name(resource: &Resource, name: &str) -> Result<()> {
     let what = resource.full_name();
     if name.is_empty() {
@@ -15,9 +15,16 @@ pub(crate) fn check_name(resource: &Resource, name: &str) -> Result<()> {
             "{what}: the name {name:?} cannot be part of a path; it must not be . or .. nor contain / or %"
         );
     }
+    Ok(())
+}
+
+/// Refuses a name that no API server would have taken either.
+pub(crate) fn check_new_name(resource: &Resource, name: &str) -> Result<()> {
+    check_name(resource, name)?;
     let is_free = matches!(
         (resource.inner.group(), resource.inner.plural()),
-        ("rbac.authorization.k8s.io", _) | ("networking.k8s.io", "ipaddresses") | ("certificates.k8s.io", _)
+        ("rbac.authorization.k8s.io" | "certificates.k8s.io" | "apiregistration.k8s.io", _)
+            | ("networking.k8s.io", "ipaddresses")
     );
     if is_free {
         return Ok(());
@@ -27,8 +34,9 @@ pub(crate) fn check_name(resource: &Resource, name: &str) -> Result<()> {
     }
     if !is_subdomain(name) {
         bail!(
-            "{what}: the name {name:?} is not up to 253 lower-case letters, digits, '-' and '.' that begin and end with \
-             a letter or digit"
+            "{}: the name {name:?} is not up to 253 lower-case letters, digits, '-' and '.' that begin and end with a \
+             letter or digit",
+            resource.full_name()
         );
     }
     Ok(())

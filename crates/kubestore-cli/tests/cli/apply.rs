@@ -1,0 +1,90 @@
+//! Writing.
+
+use crate::command::{Kubestore, config_map};
+
+fn field(k: &Kubestore, object: &str, pointer: &str) -> serde_json::Value {
+    let text = k.run(&format!("get {object} -o json")).ok();
+    let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+    object.pointer(pointer).cloned().unwrap_or_default()
+}
+
+#[test]
+fn a_new_object_gets_what_an_api_server_gives_it() {
+    let k = Kubestore::durable();
+    k.apply(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, uid: mine, resourceVersion: '77', generation: 9, \
+         deletionTimestamp: '2020-01-01T00:00:00Z'}\nspec: {replicas: 1}\n",
+    );
+    let uid = field(&k, "deploy/d", "/metadata/uid");
+    assert_eq!(uid.as_str().unwrap().len(), 36, "{uid}");
+    let created = field(&k, "deploy/d", "/metadata/creationTimestamp");
+    assert!(created.as_str().unwrap().len() == 20 && created.as_str().unwrap().ends_with('Z'), "{created}");
+    assert_eq!(field(&k, "deploy/d", "/metadata/namespace"), "default");
+    assert_eq!(field(&k, "deploy/d", "/metadata/resourceVersion"), "2");
+    assert_eq!(field(&k, "deploy/d", "/metadata/generation"), 1);
+    assert!(field(&k, "deploy/d", "/metadata/deletionTimestamp").is_null());
+}
+
+#[test]
+fn an_existing_object_is_replaced_but_for_what_is_not_the_users() {
+    let k = Kubestore::durable();
+    let one = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, labels: {a: b}, finalizers: [x/y]}\n\
+               spec: {replicas: 1, paused: true}\nstatus: {replicas: 1}\n";
+    let two = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 2}\nstatus: {replicas: 9}\n";
+    k.apply(one);
+    let uid = field(&k, "deploy/d", "/metadata/uid");
+    assert_eq!(k.apply(two), "deployment.apps/d configured\n");
+    assert_eq!(field(&k, "deploy/d", "/metadata/uid"), uid);
+    assert_eq!(field(&k, "deploy/d", "/spec"), serde_json::json!({"replicas": 2}));
+    assert_eq!(field(&k, "deploy/d", "/status/replicas"), 1);
+    assert_eq!(field(&k, "deploy/d", "/metadata/generation"), 2);
+    assert!(field(&k, "deploy/d", "/metadata/labels").is_null());
+    assert_eq!(field(&k, "deploy/d", "/metadata/finalizers/0"), "x/y");
+    assert_eq!(k.apply(two), "deployment.apps/d unchanged\n");
+    k.run_words(&["apply", "-f", "-", "--replace-status"], two).ok();
+    assert_eq!(field(&k, "deploy/d", "/status/replicas"), 9);
+}
+
+#[test]
+fn a_file_of_an_older_state_or_of_another_object_is_refused() {
+    let k = Kubestore::durable();
+    k.apply(&config_map("a", "1"));
+    let first = k.run("get cm a -o yaml").ok();
+    assert_eq!(k.apply(&first), "configmap/a unchanged\n");
+    k.apply(&config_map("a", "2"));
+    let error = k.run_words(&["apply", "-f", "-"], &first).error();
+    assert_eq!(
+        error,
+        "standard input:1: configmap/a: the object was changed since the file was made (resource version 2, now 3); get \
+         it again, or take metadata.resourceVersion out of the file"
+    );
+    k.run("delete cm a").ok();
+    k.apply(&config_map("a", "3"));
+    let other = first.replace("  resourceVersion: \"2\"\n", "");
+    let error = k.run_words(&["apply", "-f", "-"], &other).error();
+    assert!(error.contains("the file is of another object of this name (UID "), "{error}");
+    assert_eq!(field(&k, "cm/a", "/data/key"), "3");
+}
+
+#[test]
+fn what_one_store_shows_another_takes() {
+    let (k, copy) = (Kubestore::durable(), Kubestore::durable());
+    k.apply(&[config_map("a", "1"), config_map("b", "text: {odd}")].concat());
+    let list = k.run("get cm -o yaml").ok();
+    assert_eq!(copy.apply(&list), "configmap/a created\nconfigmap/b created\n");
+    assert_eq!(field(&copy, "cm/b", "/data"), field(&k, "cm/b", "/data"));
+    let list = k.run("get cm -o json").ok();
+    assert!(copy.run_words(&["apply", "-f", "-"], &list).error().contains("another object"));
+}
+
+#[test]
+fn stored_objects_can_be_shown() {
+    let k = Kubestore::durable();
+    let shown = k.run_words(&["apply", "-f", "-", "-o", "yaml"], &config_map("a", "1")).ok();
+    assert_eq!(shown, k.run("get cm a -o yaml").ok());
+    let names = k.run_words(
+        &["apply", "-f", "-", "-o", "name"],
+        &[config_map("a", "1"), config_map("b", "1")].concat(),
+    );
+    assert_eq!(names.ok(), "configmap/a\nconfigmap/b\n");
+}

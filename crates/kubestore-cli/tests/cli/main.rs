@@ -1,0 +1,15 @@
+//! The command as its users see it: what it prints, on which stream, and how it exits.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod apply;
+mod command;
+mod custom;
+mod delete;
+mod encryption;
+mod errors;
+mod get;
+mod input;
+mod paging;
+mod selectors;
+mod tour;
+mod watch;
