@@ -13,6 +13,11 @@ impl<'p> FieldPath<'p> {
         self.0.split('.')
     }
 
+    /// Whether it is one of the two fields that every object has.
+    pub(crate) fn is_metadata(self) -> bool {
+        matches!(self.0, "metadata.name" | "metadata.namespace")
+    }
+
     /// Whether only text counts. The reference reads these three as text and takes anything else as absent; of other
     /// fields, truth values and numbers count as JSON writes them.
     pub(crate) fn text_only(self) -> bool {

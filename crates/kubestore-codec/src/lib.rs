@@ -4,6 +4,7 @@ mod field;
 mod json;
 mod resource;
 mod sniff;
+mod typed;
 mod unstructured;
 mod value;
 
@@ -11,5 +12,10 @@ pub use resource::{
     InvalidCrd, InvalidObjectKey, InvalidResource, Location, Resource, ResourceScope, ResourceTable,
 };
 pub use sniff::{Encoding, sniff};
+#[cfg(feature = "k8s-openapi")]
+pub use typed::K8sOpenapiVersioner;
+#[cfg(feature = "kube")]
+pub use typed::KubeVersioner;
+pub use typed::{HasMetadata, JsonCodec, MetadataVersioner, ObjectMetadata};
 pub use unstructured::{Unstructured, UnstructuredCodec, UnstructuredVersioner};
 pub use value::{Array, InvalidPointer, MAX_DEPTH, Map, NotAnObject, NotJson, Value};

@@ -1,5 +1,6 @@
 //! JSON as Kubernetes reads and writes it.
 
+mod canonical;
 mod cursor;
 mod number;
 mod parse;
@@ -8,6 +9,7 @@ mod skim;
 mod text;
 mod write;
 
+pub(crate) use canonical::canonical;
 pub(crate) use parse::parse;
 pub(crate) use skim::{Paths, field_text, skim};
 pub(crate) use text::go_text;

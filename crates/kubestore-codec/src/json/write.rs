@@ -93,7 +93,7 @@ fn write_scalar(out: &mut Vec<u8>, scalar: &Value) -> Result<(), Unwritable> {
     Ok(())
 }
 
-fn write_string(out: &mut Vec<u8>, text: &str) {
+pub(super) fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let mut rest = text.as_bytes();
     loop {

@@ -1,5 +1,7 @@
 //! The JSON bytes of an `Unstructured`.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use kubestore_core::{Codec, CodecError, Found, Wanted};
 
@@ -67,6 +69,30 @@ impl Codec<Unstructured> for UnstructuredCodec {
         found.labels = skimmed.labels;
         found.fields = skimmed.fields;
         Ok(Some(found))
+    }
+}
+
+impl UnstructuredCodec {
+    /// The kind of a document that is in order, quickly; `None` leaves everything to [`decode`](Codec::decode).
+    pub(crate) fn kind_of(data: &[u8]) -> Option<Cow<'_, str>> {
+        let nothing = Wanted::default();
+        let skimmed = skim(std::str::from_utf8(data).ok()?, &Paths::new(&nothing)?).ok()?;
+        let kind = skimmed.kind?;
+        has_type(&kind, skimmed.api_version.as_deref().unwrap_or_default()).then_some(kind)
+    }
+
+    /// Checks that a document which is about to be written has what every object needs.
+    pub(crate) fn check_type(data: &[u8]) -> Result<(), CodecError> {
+        let nothing = Wanted::default();
+        let text = std::str::from_utf8(data).unwrap_or_default();
+        let skimmed = Paths::new(&nothing).and_then(|paths| skim(text, &paths).ok());
+        let kind = skimmed.as_ref().and_then(|skimmed| skimmed.kind.as_deref()).unwrap_or_default();
+        let api_version =
+            skimmed.as_ref().and_then(|skimmed| skimmed.api_version.as_deref()).unwrap_or_default();
+        if !has_type(kind, api_version) {
+            return Err(missing("kind", data));
+        }
+        if api_version.is_empty() { Err(missing("apiVersion", data)) } else { Ok(()) }
     }
 }
 

@@ -1,0 +1,39 @@
+//! Where resources of `kube` keep their resource version.
+
+use std::borrow::Cow;
+
+use kubestore_core::{BoxError, Found, InvalidResourceVersion, Object, Versioner, Wanted};
+use serde::Serialize;
+
+use super::object_meta;
+
+/// The [`Versioner`] of resources of `kube`: custom resources, `DynamicObject`, and the types of `k8s-openapi`.
+///
+/// Fields of selectors are paths in the serialised object.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "there is nothing to configure")]
+pub struct KubeVersioner;
+
+impl<T: Object + kube_core::Resource + Serialize> Versioner<T> for KubeVersioner {
+    fn resource_version(&self, object: &T) -> Result<u64, InvalidResourceVersion> {
+        object_meta::resource_version(object.meta())
+    }
+
+    fn set_resource_version(&self, object: &mut T, resource_version: u64) -> Result<(), BoxError> {
+        object_meta::set_resource_version(object.meta_mut(), resource_version);
+        Ok(())
+    }
+
+    fn prepare_for_storage(&self, object: &mut T) -> Result<(), BoxError> {
+        object_meta::prepare_for_storage(object.meta_mut());
+        Ok(())
+    }
+
+    fn uid<'a>(&self, object: &'a T) -> Cow<'a, str> {
+        object_meta::uid(object.meta())
+    }
+
+    fn find<'a>(&self, object: &'a T, wanted: &Wanted) -> Found<'a> {
+        object_meta::find(object, object.meta(), wanted)
+    }
+}
