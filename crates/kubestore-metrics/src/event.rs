@@ -54,6 +54,13 @@ pub enum Event<'a> {
         /// Of which resource.
         resource: ResourceLabels<'a>,
     },
+    /// Changes that arrived together were taken by whoever watches.
+    WatchLag {
+        /// Of which resource.
+        resource: ResourceLabels<'a>,
+        /// From the arrival to the taking of the last of them: decoding, and the watcher's own slowness.
+        took: Duration,
+    },
     /// A lease was granted.
     LeaseObjects {
         /// Writes that the lease before it was handed to, those that failed included, and the one more that did not fit

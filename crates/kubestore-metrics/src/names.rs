@@ -23,6 +23,7 @@
 //! | [`TRANSFORMATION_OPERATIONS_TOTAL`] | counter | [`Transformation`](crate::Event::Transformation) | `transformation_type`, `transformer_prefix`, `status` | `resource` before these |
 //! | [`TRANSFORMATION_DURATION_SECONDS`] | histogram | `Transformation`, status `OK` | `transformation_type`, `transformer_prefix` | the same |
 //! | [`DECODE_DURATION_SECONDS`] | histogram | [`Decode`](crate::Event::Decode) | `resource` | `group`, `resource` |
+//! | [`WATCH_LAG_SECONDS`] | histogram | [`WatchLag`](crate::Event::WatchLag) | `resource` | `group`, `resource` |
 //! | [`KEY_WRITES_TOTAL`] | counter | [`KeyWrite`](crate::Event::KeyWrite) | `provider`, `key` | the same |
 //!
 //! `type` and the lone `resource` hold `resource.group`, and `resource` alone in the core group.
@@ -101,6 +102,11 @@ pub const TRANSFORMATION_DURATION_SECONDS: Metric =
 /// Time of decoding.
 pub const DECODE_DURATION_SECONDS: Metric =
     metric("kubestore_decode_duration_seconds", "Time to decode one stored object, by resource.");
+/// How long changes wait for their watcher.
+pub const WATCH_LAG_SECONDS: Metric = metric(
+    "kubestore_watch_lag_seconds",
+    "Time from the arrival of changes to their being taken by the watcher, by resource.",
+);
 /// Values sealed by this process, by key.
 pub const KEY_WRITES_TOTAL: Metric = metric(
     "kubestore_transformer_key_writes_total",
@@ -143,6 +149,8 @@ pub const REQUEST_BUCKETS: [f64; 23] = [
 ];
 /// Buckets of [`ETCD_LEASE_OBJECT_COUNTS`].
 pub const LEASE_OBJECT_BUCKETS: [f64; 7] = [10.0, 50.0, 100.0, 500.0, 1000.0, 2500.0, 5000.0];
+/// Buckets of [`WATCH_LAG_SECONDS`]: 100 µs, doubled 19 times.
+pub const WATCH_LAG_BUCKETS: [f64; 20] = doubling(1e-4);
 /// Buckets of [`TRANSFORMATION_DURATION_SECONDS`] and [`DECODE_DURATION_SECONDS`]: 5 µs, doubled 24 times.
 pub const TRANSFORMATION_BUCKETS: [f64; 25] = doubling(5e-6);
 

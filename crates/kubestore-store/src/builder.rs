@@ -1,6 +1,10 @@
 //! Composing a store.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use kubestore_core::{Codec, GroupResource, Object, PathPrefix, Versioner};
 use kubestore_kv::{Clock, Kv, SystemClock, WatchGroup};
@@ -123,6 +127,7 @@ impl<T: Object> StoreBuilder<T> {
             watch_list: self.watch_list,
             watch_group: WatchGroup::new(),
             slow_operation: self.slow_operation,
+            answers_progress: AtomicBool::new(false),
         })
     }
 }

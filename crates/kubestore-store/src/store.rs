@@ -1,6 +1,10 @@
 //! The store and its face to the storage trait.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use kubestore_core::{
@@ -38,6 +42,8 @@ pub(crate) struct Inner<T: Object> {
     pub(crate) watch_list: bool,
     pub(crate) watch_group: WatchGroup,
     pub(crate) slow_operation: Duration,
+    /// Set once the backend said that it answers progress requests.
+    pub(crate) answers_progress: AtomicBool,
 }
 
 impl<T: Object> Inner<T> {

@@ -128,8 +128,8 @@ async fn watch_events_and_bookmarks_are_counted() {
     let version = store.current_resource_version().await.unwrap().to_string();
     let options = WatchOptions::recursive().with_resource_version(version);
     let mut events = store.watch("/pods", options).await.unwrap();
-    fill(&store, 3).await;
-    for _ in 0..3 {
+    for name in ["a", "b", "c"] {
+        store.create(&format!("/pods/ns1/{name}"), pod(name), CreateOptions::default()).await.unwrap();
         assert_eq!(events.next().await.unwrap().unwrap().event_type(), "ADDED");
     }
     store.request_watch_progress().await.unwrap();
@@ -139,6 +139,8 @@ async fn watch_events_and_bookmarks_are_counted() {
         &[
             ("apiserver_storage_events_received_total{resource=\"pods\"}", 3.0),
             ("etcd_bookmark_counts{resource=\"pods\"}", 1.0),
+            // Each change was taken before the next one came.
+            ("kubestore_watch_lag_seconds_count{resource=\"pods\"}", 3.0),
         ],
     );
 }

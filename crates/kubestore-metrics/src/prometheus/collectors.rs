@@ -30,6 +30,7 @@ pub(super) struct Collectors {
     pub(super) transformations: IntCounterVec,
     pub(super) transformation_duration: HistogramVec,
     pub(super) key_writes: IntCounterVec,
+    pub(super) watch_lag: HistogramVec,
 }
 
 impl Collectors {
@@ -81,11 +82,12 @@ impl Collectors {
                 &names::TRANSFORMATION_BUCKETS,
             )?,
             key_writes: counter(names::KEY_WRITES_TOTAL, &[names::LABEL_PROVIDER, names::LABEL_KEY])?,
+            watch_lag: histogram(names::WATCH_LAG_SECONDS, resource, &names::WATCH_LAG_BUCKETS)?,
         })
     }
 
     fn each(&self) -> impl Iterator<Item = &dyn Collector> {
-        let all: [&dyn Collector; 17] = [
+        let all: [&dyn Collector; 18] = [
             &self.request_duration,
             &self.requests,
             &self.request_errors,
@@ -103,6 +105,7 @@ impl Collectors {
             &self.transformations,
             &self.transformation_duration,
             &self.key_writes,
+            &self.watch_lag,
         ];
         all.into_iter().chain(self.resource_objects.as_ref().map(|gauge| gauge as &dyn Collector))
     }

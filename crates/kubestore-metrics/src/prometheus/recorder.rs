@@ -99,6 +99,9 @@ impl Recorder for PrometheusRecorder {
             Event::WatchBookmark { resource } => {
                 labels.with_resource(resource, |values| metrics.bookmarks.with_label_values(values).inc());
             }
+            Event::WatchLag { resource, took } => labels.with_resource(resource, |values| {
+                metrics.watch_lag.with_label_values(values).observe(took.as_secs_f64());
+            }),
             Event::LeaseObjects { count } => {
                 #[expect(clippy::cast_precision_loss, reason = "a lease holds far fewer than 2^53 objects")]
                 metrics.lease_objects.with_label_values::<&str>(&[]).observe(count as f64);

@@ -4,11 +4,11 @@ mod decode;
 mod initial;
 mod stream;
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use futures_util::{StreamExt as _, stream as streams};
 use kubestore_core::{
-    Object, Result, Scope, StorageError, WatchOptions, WatchStream, parse_resource_version,
+    ErrorKind, Object, Result, Scope, StorageError, WatchOptions, WatchStream, parse_resource_version,
 };
 use kubestore_kv::{Kv as _, KvError, KvErrorKind, Revision, WatchRequest, WatchTarget};
 use tracing::Instrument as _;
@@ -118,10 +118,19 @@ impl<T: Object> Inner<T> {
     }
 
     pub(crate) async fn request_watch_progress(&self) -> Result<()> {
-        let asked = self.kv.request_progress(self.watch_group).await;
-        asked.map_err(|cause| {
-            error::from_kv(cause, self.prefix.as_str()).with_operation("request_watch_progress")
-        })
+        const OPERATION: &str = "request_watch_progress";
+        let failed = |cause| error::from_kv(cause, self.prefix.as_str()).with_operation(OPERATION);
+        if !self.answers_progress.load(Ordering::Relaxed) {
+            if !self.kv.status().await.map_err(failed)?.progress_requests {
+                let text = "the backend does not answer progress requests reliably; etcd does from 3.4.31 and 3.5.13, \
+                            on every endpoint";
+                return Err(StorageError::new(ErrorKind::Unsupported)
+                    .with_message(text)
+                    .with_operation(OPERATION));
+            }
+            self.answers_progress.store(true, Ordering::Relaxed);
+        }
+        self.kv.request_progress(self.watch_group).await.map_err(failed)
     }
 }
 

@@ -34,6 +34,7 @@ impl<T: Object> Events<T> {
     }
 
     async fn decode(self, batch: Batch) -> Decoded<T> {
+        let arrived = matches!(batch, Batch::Changes(_)).then(Instant::now);
         let mut events = Vec::with_capacity(batch.len());
         let mut error = None;
         match batch {
@@ -60,7 +61,7 @@ impl<T: Object> Events<T> {
                 }
             }
         }
-        Decoded { events, error }
+        Decoded { events, error, arrived }
     }
 }
 
@@ -88,6 +89,8 @@ impl Batch {
 struct Decoded<T> {
     events: Vec<WatchEvent<T>>,
     error: Option<StorageError>,
+    /// When its changes came from the backend; bookmarks and what existed before have not come.
+    arrived: Option<Instant>,
 }
 
 /// What will be handed out, in order.
@@ -114,6 +117,8 @@ pub(super) struct Watch<T: Object> {
     changes: Option<KvWatch>,
     /// The next events, in order.
     ready: VecDeque<WatchEvent<T>>,
+    /// When their changes came.
+    arrived: Option<Instant>,
     /// What comes after all that is decoded.
     error: Option<StorageError>,
     ahead: VecDeque<Ahead<T>>,
@@ -137,6 +142,7 @@ impl<T: Object> Watch<T> {
             end_bookmark,
             changes: Some(changes),
             ready: VecDeque::new(),
+            arrived: None,
             error: None,
             ahead: VecDeque::new(),
             parallel: thread::available_parallelism().map_or(1, NonZeroUsize::get) + 1,
@@ -161,6 +167,13 @@ impl<T: Object> Watch<T> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 self.left_waiting = (!self.ready.is_empty()).then(Instant::now);
+                if self.ready.is_empty()
+                    && let Some(arrived) = self.arrived.take()
+                {
+                    let lag =
+                        Event::WatchLag { resource: self.events.inner.labels(), took: arrived.elapsed() };
+                    self.events.inner.recorder.record(lag);
+                }
                 return Some(Ok(event));
             }
             if let Some(error) = self.error.take() {
@@ -171,10 +184,11 @@ impl<T: Object> Watch<T> {
                 self.changes = None;
                 self.initial = None;
                 self.end_bookmark = None;
-                self.push_ready(Decoded { events: Vec::new(), error: Some(error) });
+                self.push_ready(Decoded { events: Vec::new(), error: Some(error), arrived: None });
             }
             let decoded = self.take_ahead().await?;
             self.ready.extend(decoded.events);
+            self.arrived = decoded.arrived;
             self.error = decoded.error;
         }
     }
@@ -259,7 +273,7 @@ impl<T: Object> Watch<T> {
     fn push_bookmark(&mut self, revision: Revision, initial_events_end: bool) {
         let resource_version = revision.0.cast_unsigned();
         let bookmark = WatchEvent::Bookmark { resource_version, initial_events_end };
-        self.push_ready(Decoded { events: vec![bookmark], error: None });
+        self.push_ready(Decoded { events: vec![bookmark], error: None, arrived: None });
     }
 
     fn push_ready(&mut self, decoded: Decoded<T>) {
@@ -269,12 +283,15 @@ impl<T: Object> Watch<T> {
     /// The next batch's events. Nothing is lost when the caller stops waiting.
     async fn take_ahead(&mut self) -> Option<Decoded<T>> {
         let decoded = match self.ahead.front_mut()? {
-            Ahead::Ready(decoded) => {
-                Decoded { events: std::mem::take(&mut decoded.events), error: decoded.error.take() }
-            }
+            Ahead::Ready(decoded) => Decoded {
+                events: std::mem::take(&mut decoded.events),
+                error: decoded.error.take(),
+                arrived: decoded.arrived,
+            },
             Ahead::Decoding(task) => task.await.unwrap_or_else(|failed| Decoded {
                 events: Vec::new(),
                 error: Some(StorageError::other("decoding of an event was interrupted").with_source(failed)),
+                arrived: None,
             }),
         };
         self.ahead.pop_front();
