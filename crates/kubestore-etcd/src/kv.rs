@@ -10,7 +10,7 @@ use kubestore_kv::{
     WriteOutcome,
 };
 
-use crate::{EtcdKvBuilder, options::EtcdOptions, pool::Pool, watch::Groups};
+use crate::{EtcdKvBuilder, history::History, options::EtcdOptions, pool::Pool, watch::Groups};
 
 /// A [`Kv`] over etcd. Clones share the connections.
 ///
@@ -29,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) pool: Pool,
     pub(crate) options: EtcdOptions,
     pub(crate) groups: Groups,
+    pub(crate) history: History,
 }
 
 impl EtcdKv {
@@ -55,7 +56,7 @@ impl EtcdKv {
 
 impl Shared {
     pub(crate) fn new(pool: Pool, options: EtcdOptions) -> Self {
-        Self { pool, options, groups: Groups::default() }
+        Self { pool, options, groups: Groups::default(), history: History::default() }
     }
 }
 

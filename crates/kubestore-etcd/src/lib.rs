@@ -5,6 +5,7 @@ mod builder;
 mod call;
 mod convert;
 mod error;
+mod history;
 mod kv;
 mod lease;
 mod maintenance;

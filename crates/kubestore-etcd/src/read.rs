@@ -48,11 +48,15 @@ impl Shared {
         operation: &'static str,
         range: &Range,
     ) -> Result<PbRangeResponse, Failure> {
-        self.read(operation, |member| {
-            let (key, options) = (range.key.clone(), range.options());
-            async move { Ok(member.kv.clone().get(key, Some(options)).await?.0) }
-        })
-        .await
+        let before = self.history.newest();
+        let answer = self
+            .read(operation, |member| {
+                let (key, options) = (range.key.clone(), range.options());
+                async move { Ok(member.kv.clone().get(key, Some(options)).await?.0) }
+            })
+            .await?;
+        self.history.observe(before, head(answer.header.as_ref())?);
+        Ok(answer)
     }
 
     /// The newest revision, from a read that the cluster had to agree on.

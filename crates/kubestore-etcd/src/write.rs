@@ -60,8 +60,12 @@ impl Shared {
             OnFailure::Nothing => txn,
             OnFailure::Get => txn.or_else([TxnOp::get(key.clone(), None)]),
         };
+        let before = self.history.newest();
         let answer =
             self.write(txn, |member, txn| async move { Ok(member.kv.clone().txn(txn).await?.0) }).await;
+        if let Ok(PbTxnResponse { header: Some(header), .. }) = &answer {
+            self.history.observe(before, Revision(header.revision));
+        }
         match answer.and_then(|answer| outcome(answer, on_failure)) {
             Ok(outcome) => Ok(outcome),
             Err(failure) if failure.kind == KvErrorKind::TooLarge && !failure.answer_too_large => {
