@@ -4,7 +4,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::recording::{Expectation, same};
+use crate::{
+    differences::REFUSED,
+    recording::{Expectation, same},
+};
 
 /// One place where what came is not what was expected.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +33,12 @@ impl fmt::Display for Difference {
 #[must_use]
 pub fn compare(expected: &Expectation, got: &Expectation, trace: bool) -> Vec<Difference> {
     let mut found = Found::default();
+    if expected.rev != got.rev {
+        found.add("rev", expected.rev.clone(), got.rev.clone());
+    }
+    if expected.partial {
+        return found.0;
+    }
     found.optional("ok", expected.ok.as_ref(), got.ok.as_ref());
     match (&expected.err, &got.err) {
         (Some(expected), Some(got)) => found.error("err", expected, got),
@@ -37,9 +46,6 @@ pub fn compare(expected: &Expectation, got: &Expectation, trace: bool) -> Vec<Di
     }
     found.calls("calls", expected.calls.as_deref(), got.calls.as_deref());
     found.calls("validateCalls", expected.validate_calls.as_deref(), got.validate_calls.as_deref());
-    if expected.rev != got.rev {
-        found.add("rev", expected.rev.clone(), got.rev.clone());
-    }
     if trace && expected.etcd != got.etcd {
         let text = |requests: &Option<Vec<String>>| requests.as_ref().map(|requests| requests.join("; "));
         found.add("etcd", text(&expected.etcd), text(&got.etcd));
@@ -103,6 +109,9 @@ impl Found {
         if expected["kind"] == "Panic" {
             return;
         }
+        if expected["kind"] == REFUSED {
+            return self.refusal(path, got);
+        }
         let (Value::Object(expected), Value::Object(got)) = (expected, got) else {
             return self.value(path, expected, got);
         };
@@ -122,6 +131,16 @@ impl Found {
             }
         }
         self.value(path, &Value::Object(wanted), &Value::Object(came));
+    }
+
+    /// A refused object: the error is a plain one and says what is missing.
+    fn refusal(&mut self, path: &str, got: &Value) {
+        let message = got["message"].as_str().unwrap_or_default().to_lowercase();
+        let clear = message.contains("kind") || message.contains("apiversion");
+        if got["kind"] != "Other" || !clear {
+            let expected = "a refusal that names kind or apiVersion".to_owned();
+            self.add(path, Some(expected), Some(shown(got)));
+        }
     }
 
     /// Calls that were not recorded are those of a step in which the reference panicked before it called anything.
@@ -171,7 +190,7 @@ mod tests {
         let got = json!({"ok": {"obj": {"a": 2, "b": [1], "d": null}}, "rev": "+4"});
         assert_eq!(
             paths(expected, got),
-            ["ok.obj.a", "ok.obj.b", "ok.obj.b[1]", "ok.obj.c", "ok.obj.d", "rev"]
+            ["rev", "ok.obj.a", "ok.obj.b", "ok.obj.b[1]", "ok.obj.c", "ok.obj.d"]
         );
     }
 
@@ -220,6 +239,24 @@ mod tests {
         let error = json!({"err": {"kind": "Internal", "message": "y"}, "rev": "+1", "calls": []});
         assert_eq!(paths(expected.clone(), error), NONE);
         assert_eq!(paths(expected, json!({"ok": {}, "rev": "+1"})), ["ok", "err"]);
+    }
+
+    #[test]
+    fn a_refusal_must_say_what_is_missing() {
+        let expected = json!({"err": crate::differences::refused(), "rev": "+1"});
+        let error = |kind: &str, message: &str| json!({"err": {"kind": kind, "message": message}, "rev": "+1"});
+        assert_eq!(paths(expected.clone(), error("Other", "Object 'Kind' is missing in 'null'")), NONE);
+        assert_eq!(paths(expected.clone(), error("Other", "no")), ["err"]);
+        assert_eq!(paths(expected.clone(), error("KeyExists", "kind")), ["err"]);
+        assert_eq!(paths(expected, json!({"ok": {}, "rev": "+1"})), ["ok", "err"]);
+    }
+
+    #[test]
+    fn of_a_partial_expectation_only_the_revision_counts() {
+        let mut expected = expectation(json!({"ok": {"a": 1}, "rev": "+1"}));
+        expected.partial = true;
+        assert_eq!(compare(&expected, &expectation(json!({"err": {}, "rev": "+1"})), true), []);
+        assert_eq!(compare(&expected, &expectation(json!({"ok": {"a": 1}, "rev": "+2"})), false).len(), 1);
     }
 
     #[test]

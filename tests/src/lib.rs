@@ -2,5 +2,6 @@
 
 pub mod compare;
 mod differences;
+mod model;
 pub mod recording;
 pub mod replay;

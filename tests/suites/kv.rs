@@ -7,6 +7,10 @@ mod etcd_harness;
 #[path = "kv/memory.rs"]
 mod memory_harness;
 
+mod support {
+    pub mod etcd;
+}
+
 kubestore_conformance::kv_suite!(
     memory,
     crate::memory_harness::Memory,

@@ -1,6 +1,7 @@
 //! Recordings of the reference: scenario files, and the notation they are written in.
 
 mod edit;
+mod json;
 mod load;
 mod message;
 mod pointer;
@@ -11,6 +12,7 @@ mod token;
 mod value;
 
 pub(crate) use edit::{absolute, edit, relative, unmet};
+pub(crate) use json::go_json;
 pub use load::{Loaded, load};
 pub(crate) use message::Notation;
 pub(crate) use pointer::{pointer_get, pointer_set, pointer_unset};

@@ -44,6 +44,9 @@ pub struct Expectation {
     pub calls: Option<Vec<Value>>,
     /// What a validation function was called with.
     pub validate_calls: Option<Vec<Value>>,
+    /// Only the revision is known.
+    #[serde(skip)]
+    pub partial: bool,
 }
 
 /// What a step does.

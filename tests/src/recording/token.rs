@@ -1,12 +1,10 @@
 //! Continue tokens, read and written apart from the code under test.
 
-use std::fmt::Write as _;
-
 use anyhow::{Context, Result};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value, json};
 
-use super::Base;
+use super::{Base, json::push_string};
 
 const VERSION: &str = "meta.k8s.io/v1";
 
@@ -21,8 +19,12 @@ pub(crate) struct Token {
 impl Token {
     /// The encoded form, byte for byte as the reference writes it.
     pub(crate) fn encode(&self) -> String {
-        let (version, start) = (quote(&self.version), quote(&self.start));
-        URL_SAFE_NO_PAD.encode(format!(r#"{{"v":{version},"rv":{},"start":{start}}}"#, self.revision))
+        let mut json = String::from(r#"{"v":"#);
+        push_string(&mut json, &self.version);
+        json.push_str(&format!(r#","rv":{},"start":"#, self.revision));
+        push_string(&mut json, &self.start);
+        json.push('}');
+        URL_SAFE_NO_PAD.encode(json)
     }
 
     /// The token that a continue argument with `rv`, `start` and perhaps `v` spells out.
@@ -68,29 +70,6 @@ impl Token {
         }
         value
     }
-}
-
-/// A JSON string with the escapes of Go's encoder.
-fn quote(text: &str) -> String {
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            _ => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]

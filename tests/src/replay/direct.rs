@@ -1,14 +1,14 @@
 //! Steps that act on the backend, past the store.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kubestore_kv::{GetRequest, KeyValue, Revision};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     errors::backend_error_value,
-    session::{Session, delete, put, value_at},
-    step::Performed,
+    seen::{Performed, lease_value, stored_value},
+    session::{Session, delete, put},
 };
 use crate::recording::{CompactStep, CopyStep, KeyStep, PutStep};
 
@@ -23,12 +23,7 @@ impl Session {
     }
 
     pub(super) async fn raw_put(&mut self, step: &PutStep) -> Result<Performed> {
-        let value = match (&step.text, &step.value) {
-            (Some(text), _) => text.clone().into_bytes(),
-            (None, Some(value)) => STANDARD.decode(value).context("value")?,
-            (None, None) => Vec::new(),
-        };
-        put(&*self.raw, self.backend_key(&step.key), value).await?;
+        put(&*self.raw, self.backend_key(&step.key), raw_bytes(step)?).await?;
         Ok(Performed::nothing())
     }
 
@@ -38,38 +33,20 @@ impl Session {
     }
 
     pub(super) async fn raw_copy(&mut self, step: &CopyStep) -> Result<Performed> {
-        let value = value_at(&*self.raw, self.backend_key(&step.from)).await?;
-        put(&*self.raw, self.backend_key(&step.to), value).await?;
+        let Some(from) = self.at(&step.from).await? else { return Ok(Performed::err(missing())) };
+        put(&*self.raw, self.backend_key(&step.to), from.value.to_vec()).await?;
         Ok(Performed::nothing())
     }
 
     pub(super) async fn raw_get(&mut self, step: &KeyStep) -> Result<Performed> {
-        let Some(kv) = self.at(&step.key).await? else { return Ok(Performed::ok(json!({"found": false}))) };
-        let base = self.notation.base;
-        let mut seen = json!({
-            "found": true,
-            "modRevision": base.relative(kv.mod_revision.0),
-            "createRevision": base.relative(kv.create_revision.0),
-            "version": kv.version,
-        });
-        if kv.value.starts_with(b"k8s:enc:") {
-            // Up to and including the fifth colon; a value with fewer is shown up to its last one.
-            let colons = kv.value.iter().enumerate().filter(|(_, byte)| **byte == b':').map(|(at, _)| at + 1);
-            let end = colons.take(5).last().unwrap_or_default();
-            seen["header"] = json!(String::from_utf8_lossy(&kv.value[..end]));
-            seen["length"] = json!(kv.value.len());
-        } else {
-            seen["value"] = json!(STANDARD.encode(&kv.value));
-            if let Some(text) = printable(&kv.value) {
-                seen["text"] = json!(text);
-            }
-        }
-        Ok(Performed::ok(seen))
+        let kv = self.at(&step.key).await?;
+        Ok(Performed::ok(stored_value(kv.as_ref(), self.notation.base)))
     }
 
     pub(super) async fn lease_of(&mut self, step: &KeyStep) -> Result<Performed> {
-        let Some(kv) = self.at(&step.key).await? else { return Ok(Performed::ok(json!({"found": false}))) };
-        let Some(lease) = kv.lease else { return Ok(Performed::ok(json!({"found": true, "lease": null}))) };
+        let kv = self.at(&step.key).await?;
+        let found = kv.is_some();
+        let Some(lease) = kv.and_then(|kv| kv.lease) else { return Ok(Performed::ok(lease_value(found, None))) };
         let granted = self.raw.lease_info(lease).await?.granted.as_secs();
         let number = match self.leases.iter().position(|known| *known == lease) {
             Some(position) => position + 1,
@@ -78,12 +55,12 @@ impl Session {
                 self.leases.len()
             }
         };
-        Ok(Performed::ok(json!({"found": true, "lease": format!("L{number}"), "grantedTTL": granted})))
+        Ok(Performed::ok(lease_value(found, Some((number, granted)))))
     }
 
     pub(super) async fn revoke_lease(&mut self, step: &KeyStep) -> Result<Performed> {
         let lease = self.at(&step.key).await?.and_then(|kv| kv.lease);
-        let Some(lease) = lease else { bail!("there is no lease on {:?}", step.key) };
+        let Some(lease) = lease else { return Ok(Performed::err(missing())) };
         Ok(match self.raw.revoke_lease(lease).await {
             Ok(()) => Performed::nothing(),
             Err(error) => Performed::err(backend_error_value(&error)),
@@ -95,8 +72,17 @@ impl Session {
     }
 }
 
-/// The value as text, if it is printable ASCII.
-fn printable(value: &[u8]) -> Option<&str> {
-    let printable = |byte: &u8| matches!(byte, b'\n' | b'\t' | 0x20..=0x7e);
-    std::str::from_utf8(value).ok().filter(|_| value.iter().all(printable))
+/// What a step puts.
+pub(crate) fn raw_bytes(step: &PutStep) -> Result<Vec<u8>> {
+    match (&step.text, &step.value) {
+        (Some(text), _) => Ok(text.clone().into_bytes()),
+        (None, Some(value)) => STANDARD.decode(value).context("value"),
+        (None, None) => Ok(Vec::new()),
+    }
+}
+
+/// What a step acts on is not there. No recording has it, but where kubestore is meant to differ a step may come to
+/// this.
+pub(crate) fn missing() -> Value {
+    json!({"kind": "Other", "message": "there is nothing to act on"})
 }

@@ -5,13 +5,13 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use kubestore_codec::{Unstructured, UnstructuredCodec, UnstructuredVersioner};
 use kubestore_core::{GroupResource, PathPrefix, Storage};
 use kubestore_kv::{DeleteRequest, GetRequest, Kv, KvErrorKind, LeaseId, ListRequest, PutRequest, WriteOutcome};
 use kubestore_store::{LeaseManagerConfig, Store};
 
-use super::{report::StepFailure, traced::Traced, transformer::transformer, watch::Watching};
+use super::{arguments::Results, report::StepFailure, traced::Traced, transformer::transformer, watch::Watching};
 use crate::recording::{Base, Config, Notation, Scenario, TransformerConfig};
 
 /// One store under one prefix, and all that later steps may refer back to.
@@ -25,8 +25,7 @@ pub(crate) struct Session {
     pub(super) prefix: PathPrefix,
     pub(super) resource: GroupResource,
     config: Config,
-    /// Of the top-level steps, in order.
-    pub(super) results: Vec<StepResult>,
+    pub(super) results: Results,
     pub(super) watches: HashMap<String, Watching>,
     /// In the order in which `leaseOf` steps saw them first.
     pub(super) leases: Vec<LeaseId>,
@@ -34,14 +33,6 @@ pub(crate) struct Session {
     /// Numbers of the steps that ran inside functions.
     pub(super) ran: HashSet<String>,
     pub(super) failures: Vec<StepFailure>,
-}
-
-/// What later steps may refer to.
-#[derive(Debug, Default)]
-pub(crate) struct StepResult {
-    pub(crate) object: Option<Unstructured>,
-    pub(crate) items: Vec<Unstructured>,
-    pub(crate) token: String,
 }
 
 /// A key outside of every prefix: reading it tells the revision, writing it sets a scenario apart from the one before.
@@ -72,7 +63,7 @@ impl Session {
             prefix,
             resource,
             config,
-            results: Vec::new(),
+            results: Results::new(base),
             watches: HashMap::new(),
             leases: Vec::new(),
             trace,
@@ -165,10 +156,4 @@ pub(super) async fn delete(kv: &dyn Kv, key: String) -> Result<u8> {
         WriteOutcome::Done { .. } => Ok(1),
         _ => Err(anyhow!("{key} is written by somebody else; a replay needs a backend of its own")),
     }
-}
-
-/// What is at a key.
-pub(super) async fn value_at(kv: &dyn Kv, key: String) -> Result<Vec<u8>> {
-    let current = kv.get(GetRequest::new(key.clone())).await?.kv;
-    Ok(current.with_context(|| format!("nothing at {key}"))?.value.to_vec())
 }

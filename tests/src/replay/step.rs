@@ -4,41 +4,15 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
 
-use super::{
-    report::StepFailure,
-    session::{Session, StepResult},
-};
+use super::{arguments::StepResult, report::StepFailure, seen::Performed, session::Session};
 use crate::{
     compare::compare,
-    recording::{Action, Expectation, Step},
+    recording::{Action, Step},
 };
 
 /// No step takes so long.
 const LIMIT: Duration = Duration::from_secs(60);
-
-/// What came of a step.
-pub(super) struct Performed {
-    pub(super) seen: Expectation,
-    pub(super) result: StepResult,
-}
-
-impl Performed {
-    pub(super) fn ok(value: Value) -> Self {
-        let seen = Expectation { ok: Some(value), ..Expectation::default() };
-        Self { seen, result: StepResult::default() }
-    }
-
-    pub(super) fn nothing() -> Self {
-        Self::ok(json!({}))
-    }
-
-    pub(super) fn err(value: Value) -> Self {
-        let seen = Expectation { err: Some(value), ..Expectation::default() };
-        Self { seen, result: StepResult::default() }
-    }
-}
 
 impl Session {
     /// Runs all steps in order.
@@ -49,7 +23,7 @@ impl Session {
                 // What hangs once hangs again, and nothing after it would say more.
                 Err(Hung) => return,
             };
-            self.results.push(result);
+            self.results.steps.push(result);
         }
     }
 

@@ -8,23 +8,18 @@ use std::{
 use anyhow::{Context, Result, bail};
 use futures_util::StreamExt;
 use kubestore_codec::Unstructured;
-use kubestore_core::{StorageError, WatchEvent, WatchOptions, WatchStream};
+use kubestore_core::WatchStream;
 use serde_json::{Value, json};
 use tokio::{sync::Notify, task::JoinHandle, time::Instant};
 
 use super::{
-    arguments::{predicate, untyped},
-    errors::event_error_value,
+    seen::{Event, Performed, event_value, events_value},
     session::Session,
-    step::Performed,
-    storage::scope,
 };
-use crate::recording::{self, EventsStep, Notation, QuietStep, WatchIdStep, WatchStep};
+use crate::recording::{EventsStep, QuietStep, WatchIdStep, WatchStep};
 
 /// How long events, and the end of a watch, are waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-type Event = std::result::Result<WatchEvent<Unstructured>, StorageError>;
 
 /// A watch, read all the time as an API server would, into a queue that steps take from. Dropping it ends the watch.
 pub(crate) struct Watching {
@@ -96,14 +91,7 @@ impl Session {
         if self.watches.contains_key(&step.id) || step.id.is_empty() {
             bail!("watch id {:?} is empty or in use", step.id);
         }
-        let mut options = WatchOptions::default();
-        options.scope = scope(step.recursive);
-        options.resource_version = self.notation.base.absolute_text(&step.resource_version);
-        options.predicate = predicate(&step.label_selector, &step.field_selector)?;
-        options.progress_notify = step.progress_notify;
-        options.send_initial_events = step.send_initial_events;
-        options.allow_bookmarks = step.allow_watch_bookmarks;
-        match self.store.watch(&step.key, options).await {
+        match self.store.watch(&step.key, self.results.watch_options(step)?).await {
             Ok(stream) => {
                 self.watches.insert(step.id.clone(), Watching::start(stream));
                 Ok(Performed::nothing())
@@ -115,19 +103,14 @@ impl Session {
     pub(super) async fn events(&mut self, step: &EventsStep) -> Result<Performed> {
         let watch = self.watching(&step.id)?;
         let enough = watch.wait(|state| state.events.len() >= step.count || state.closed).await;
-        let events = self.recorded(watch.take(step.count))?;
-        let short = events.len() < step.count;
-        let mut seen = json!({ "events": events });
-        if short {
-            seen[if enough { "closed" } else { "timeout" }] = json!(true);
-        }
-        Ok(Performed::ok(seen))
+        let events = self.recorded(&watch.take(step.count))?;
+        Ok(Performed::ok(events_value(events, step.count, enough)))
     }
 
     pub(super) async fn quiet(&mut self, step: &QuietStep) -> Result<Performed> {
         let watch = self.watching(&step.id)?;
         tokio::time::sleep(Duration::from_millis(step.ms)).await;
-        Ok(Performed::ok(json!({ "events": self.recorded(watch.take(usize::MAX))? })))
+        Ok(Performed::ok(json!({ "events": self.recorded(&watch.take(usize::MAX))? })))
     }
 
     /// Dropping the stream is all there is to stopping it, so that nothing can come afterwards.
@@ -143,7 +126,7 @@ impl Session {
     pub(super) async fn closed(&mut self, step: &WatchIdStep) -> Result<Performed> {
         let watch = self.watching(&step.id)?;
         let closed = watch.wait(|state| state.closed).await;
-        let pending = self.recorded(watch.take(usize::MAX))?;
+        let pending = self.recorded(&watch.take(usize::MAX))?;
         Ok(Performed::ok(json!({ "closed": closed, "pending": pending })))
     }
 
@@ -158,26 +141,7 @@ impl Session {
         self.watches.get(id).with_context(|| format!("there is no watch {id:?}"))
     }
 
-    fn recorded(&self, events: Vec<Event>) -> Result<Vec<Value>> {
-        events.into_iter().map(|event| event_value(event, &self.notation)).collect()
+    fn recorded(&self, events: &[Event]) -> Result<Vec<Value>> {
+        events.iter().map(|event| event_value(event, &self.notation)).collect()
     }
-}
-
-fn event_value(event: Event, notation: &Notation) -> Result<Value> {
-    Ok(match event {
-        Err(error) => json!({"type": "ERROR", "err": event_error_value(&error, notation)}),
-        Ok(WatchEvent::Bookmark { resource_version, initial_events_end }) => {
-            let version = notation.base.relative_text(&resource_version.to_string());
-            let mut metadata = json!({ "resourceVersion": version });
-            if initial_events_end {
-                metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
-            }
-            json!({"type": "BOOKMARK", "obj": {"metadata": metadata}})
-        }
-        Ok(event) => {
-            let object = event.object().context("an event without an object")?;
-            let object = recording::relative(untyped(object)?, notation.base);
-            json!({"type": event.event_type(), "obj": object})
-        }
-    })
 }

@@ -1,22 +1,17 @@
 //! A real etcd: one for all cases that can share it, one of its own for each that cannot.
 
-use std::{
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use kubestore_conformance::{Harness, Instance, Isolation, Unsupported};
-use kubestore_etcd::{EtcdKv, testing::EtcdProcess};
+use kubestore_etcd::testing::EtcdProcess;
 use kubestore_kv::Kv;
-use tokio::sync::Mutex;
+
+use crate::support::etcd::{connect, shared, start};
 
 /// Starts etcd as needed.
 #[derive(Debug)]
 pub struct Etcd;
-
-/// The shared one lives as long as a case uses it, so that none is left behind when the tests end.
-static SHARED: Mutex<Weak<EtcdProcess>> = Mutex::const_new(Weak::new());
 
 #[async_trait]
 impl Harness for Etcd {
@@ -28,34 +23,10 @@ impl Harness for Etcd {
         let process = if isolation == Isolation::Shared {
             Process::Shared(shared().await)
         } else {
-            Process::Own(start().await)
+            Process::Own(start([]).await)
         };
-        let kv = connect(&process).await;
+        let kv = connect(process.endpoint()).await;
         Ok(Box::new(Running { kv: Some(kv), process }))
-    }
-}
-
-async fn shared() -> Arc<EtcdProcess> {
-    let mut shared = SHARED.lock().await;
-    if let Some(process) = shared.upgrade() {
-        return process;
-    }
-    let process = Arc::new(start().await);
-    *shared = Arc::downgrade(&process);
-    process
-}
-
-async fn start() -> EtcdProcess {
-    match EtcdProcess::start().await {
-        Ok(process) => process,
-        Err(error) => panic!("no etcd to test with: {error}"),
-    }
-}
-
-async fn connect(process: &Process) -> Arc<dyn Kv> {
-    match EtcdKv::connect([process.endpoint()]).await {
-        Ok(kv) => Arc::new(kv),
-        Err(error) => panic!("no connection to {}: {error:?}", process.endpoint()),
     }
 }
 
@@ -102,7 +73,7 @@ impl Instance for Running {
         if let Err(error) = process.restart().await {
             panic!("no restart: {error}");
         }
-        self.kv = Some(connect(&self.process).await);
+        self.kv = Some(connect(self.process.endpoint()).await);
         Ok(())
     }
 }
