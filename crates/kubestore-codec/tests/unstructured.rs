@@ -3,7 +3,7 @@
 mod common;
 
 use bytes::Bytes;
-use common::{base64, data, list};
+use common::{Random, base64, data, list, mutate};
 use kubestore_codec::{Array, MAX_DEPTH, Map, Unstructured, UnstructuredCodec, UnstructuredVersioner, Value};
 use kubestore_core::{Codec, CodecError, Versioner, Wanted};
 
@@ -277,6 +277,25 @@ fn maps_are_sorted_and_the_last_of_equal_names_counts() {
 }
 
 #[test]
+fn mutated_objects_never_do_harm() {
+    let objects = data(include_str!("data/objects.json"));
+    let mut random = Random::new(9);
+    let mut decoded = 0;
+    for case in list(&objects, "objects").iter().cycle().take(10_000) {
+        let document = mutate(&mut random, &base64(&case["unstructuredJSON"]));
+        if let Ok(mut object) = decode(document) {
+            let first = encode(&object).unwrap();
+            UnstructuredVersioner.set_resource_version(&mut object, 1).unwrap_or_default();
+            UnstructuredVersioner.prepare_for_storage(&mut object).unwrap();
+            assert_eq!(encode(&decode(first.clone()).unwrap()).unwrap(), first);
+            assert_eq!(encode(&decode(encode(&object).unwrap()).unwrap()).unwrap(), encode(&object).unwrap());
+            decoded += 1;
+        }
+    }
+    assert!(decoded > 1_000, "{decoded}");
+}
+
+#[test]
 fn debug_shows_no_content() {
     let object =
         decode("{\"kind\":\"Secret\",\"apiVersion\":\"v1\",\"data\":{\"key\":\"c2VjcmV0\"}}").unwrap();
@@ -294,4 +313,6 @@ fn serde_reads_numbers_as_the_decoder_does() {
     assert_eq!(numbers[2..], [9_223_372_036_854_775_808.0.into(), 1.0.into(), 1000.0.into()]);
     assert_eq!(Map::from(serde_json::from_str::<serde_json::Map<_, _>>(text).unwrap()), map);
     assert!(serde_json::from_str::<Map>("[]").is_err());
+    let again: Array = serde_json::from_str(&serde_json::to_string(numbers).unwrap()).unwrap();
+    assert_eq!(again, *numbers);
 }

@@ -164,3 +164,9 @@ impl<'de> Deserialize<'de> for Map {
         deserializer.deserialize_map(MapVisitor)
     }
 }
+
+impl<'de> Deserialize<'de> for Array {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Self::from)
+    }
+}
