@@ -10,6 +10,7 @@ use kubestore_kv::{
     LeaseGrant, LeaseId, LeaseInfo, ListChunk, ListRequest, ListResponse, OnFailure, PutRequest, Revision,
     WatchGroup, WatchRequest, WatchTarget, WriteOutcome,
 };
+use tokio::task::coop::consume_budget;
 
 use crate::{
     builder::EmbeddedBuilder,
@@ -86,6 +87,7 @@ impl Embedded {
 
 impl Owner {
     async fn write(&self, operation: &'static str, op: Op) -> Result<Done, KvError> {
+        consume_budget().await;
         self.core.write(operation, op).await
     }
 
@@ -128,6 +130,7 @@ const REQUEST_OVERHEAD: usize = 64;
 #[async_trait]
 impl Kv for Embedded {
     async fn get(&self, request: GetRequest) -> Result<GetResponse, KvError> {
+        consume_budget().await;
         let state = self.0.core.snapshot("get")?;
         check_key("get", &request.key)?;
         let at =
@@ -137,6 +140,7 @@ impl Kv for Embedded {
     }
 
     async fn list(&self, request: ListRequest) -> Result<ListResponse, KvError> {
+        consume_budget().await;
         let scan = Scan::new(self.0.core.snapshot("list")?, &request)?;
         let head = scan.head();
         let (kvs, end) = scan.finish().await;
@@ -148,6 +152,7 @@ impl Kv for Embedded {
             Err(error) => Box::pin(stream::iter([Err(error)])),
             Ok(scan) => Box::pin(stream::unfold(Some(scan), |scan| async move {
                 let mut scan = scan?;
+                consume_budget().await;
                 let chunk = scan.chunk().await;
                 let rest = chunk.end.is_none().then_some(scan);
                 Some((Ok(chunk), rest))
@@ -156,6 +161,7 @@ impl Kv for Embedded {
     }
 
     async fn count(&self, prefix: Bytes) -> Result<i64, KvError> {
+        consume_budget().await;
         let (_, end) = Scan::counting(self.0.core.snapshot("count")?, &prefix).finish().await;
         Ok(end.count.unwrap_or_default())
     }

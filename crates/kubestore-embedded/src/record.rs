@@ -13,6 +13,7 @@ pub(crate) struct Record {
     pub(crate) created: i64,
     pub(crate) modified: i64,
     /// Its number among the changes of its revision.
+    #[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "a part of its place on disk"))]
     pub(crate) number: u32,
     pub(crate) version: i64,
     /// 0 is none.

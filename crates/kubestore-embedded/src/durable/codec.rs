@@ -5,6 +5,7 @@
 //! | `m` | format (4), sequence, head, compacted revision, last lease, number of entries, their digest (8 each), checksum (8) |
 //! | `l`, lease (8) | checksum (8), TTL in seconds (8), deadline in milliseconds since the epoch (8) |
 //! | `r`, revision (8), number within it (4) | checksum (8), create revision, version, lease (8 each), length of the key (4), key, value |
+//! | `t` | nothing: written for its effect on the database underneath |
 //!
 //! Version 0 is a deletion. A checksum is the XXH3 of the value after it, seeded with the XXH3 of the entry's key. The
 //! digest is the sum of the checksums of all entries but `m`: an entry that is missing, doubled or another one shows.
@@ -18,6 +19,8 @@ use crate::{lease::Lease, record::Record};
 pub(crate) const FORMAT: u32 = 1;
 /// The key of [`Meta`].
 pub(crate) const META_KEY: &[u8] = b"m";
+/// The key of an entry that says nothing.
+pub(crate) const TICK_KEY: &[u8] = b"t";
 
 const META_LEN: usize = 60;
 const RECORD_HEADER: usize = 36;
@@ -49,6 +52,7 @@ pub(crate) enum Read {
     Meta(Meta),
     Lease(i64, Lease),
     Record(Record),
+    Tick,
 }
 
 /// An entry that does not say what an entry says; the text names what is wrong with it.
@@ -140,6 +144,9 @@ pub(crate) fn lease_entry(id: i64, lease: Lease) -> Entry {
 pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<(Read, u64), Damaged> {
     if key == META_KEY {
         return Ok((Read::Meta(Meta::decode(value)?), 0));
+    }
+    if key == TICK_KEY && value.is_empty() {
+        return Ok((Read::Tick, 0));
     }
     let (sum, body) = value.split_first_chunk::<8>().ok_or_else(|| unknown(key))?;
     let sum = u64::from_be_bytes(*sum);

@@ -1,7 +1,7 @@
 //! The base on `fjall`, and the only file that names it: one keyspace, a journal that is synced for each batch.
 
 use std::{
-    fmt,
+    fmt, fs,
     path::{Path, PathBuf},
     thread::JoinHandle,
     time::Duration,
@@ -13,7 +13,10 @@ use fjall::{
 };
 use kubestore_kv::BoxError;
 
-use super::base::{Base, Batch, Visit, WriteError};
+use super::{
+    base::{Base, Batch, Visit, WriteError},
+    codec::TICK_KEY,
+};
 
 /// Entries are read once, on opening: a cache is of no use afterwards.
 const CACHE_BYTES: u64 = 8 << 20;
@@ -42,9 +45,15 @@ struct Open {
 }
 
 impl FjallBase {
-    /// Opens the database at `path`, or makes an empty one.
-    pub(crate) fn open(path: &Path) -> Result<Self, BoxError> {
+    /// Makes an empty database at `path`.
+    pub(crate) fn create(path: &Path) -> Result<Self, BoxError> {
         Ok(Self { path: path.to_owned(), open: Some(Open::new(path)?), reclaiming: None })
+    }
+
+    /// Opens the database at `path`.
+    pub(crate) fn open(path: &Path) -> Result<Self, BoxError> {
+        check_complete(path)?;
+        Self::create(path)
     }
 
     fn opened(&self) -> Result<&Open, BoxError> {
@@ -154,23 +163,48 @@ impl fmt::Debug for FjallBase {
     }
 }
 
+/// Refuses a database that lacks a file without which `fjall` would take it for a new one and remove the rest.
+fn check_complete(path: &Path) -> Result<(), BoxError> {
+    let keyspaces = fs::read_dir(path.join("keyspaces"))?.collect::<Result<Vec<_>, _>>()?;
+    let mut needed: Vec<PathBuf> = keyspaces.iter().map(|keyspace| keyspace.path().join("current")).collect();
+    needed.push(path.join("version"));
+    if let Some(missing) = needed.iter().find(|file| !file.is_file()) {
+        let missing = missing.strip_prefix(path).unwrap_or(missing);
+        return Err(format!("the file {} is missing", missing.display()).into());
+    }
+    let journals = fs::read_dir(path)?.filter_map(Result::ok);
+    let has_journal =
+        journals.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|end| end == "jnl"));
+    if keyspaces.len() < 2 || !has_journal {
+        return Err("a journal or a table is missing".into());
+    }
+    Ok(())
+}
+
 /// Rewrites the tables without what was removed. Reads and writes go on meanwhile.
 fn reclaim(entries: &Keyspace) {
     let before = entries.disk_space();
-    let done = entries.rotate_memtable().and_then(|_| {
-        // The removals themselves are still in memory; they count once they are in a table.
-        for _ in 0..FLUSH_POLLS {
-            if entries.sealed_memtable_count() == 0 {
-                break;
-            }
-            std::thread::sleep(FLUSH_POLL);
-        }
-        entries.major_compact()
-    });
-    match done {
+    match rewrite(entries) {
         Ok(()) => tracing::debug!(before, after = entries.disk_space(), "gave space back to the file system"),
         Err(error) => tracing::warn!(%error, "giving space back to the file system failed"),
     }
+}
+
+fn rewrite(entries: &Keyspace) -> fjall::Result<()> {
+    // The removals themselves are still in memory; they count once they are in a table.
+    entries.rotate_memtable()?;
+    for _ in 0..FLUSH_POLLS {
+        if entries.sealed_memtable_count() == 0 {
+            break;
+        }
+        std::thread::sleep(FLUSH_POLL);
+    }
+    entries.major_compact()?;
+    // The files of the tables before go with the next change of tables that two later writes allow.
+    entries.insert(TICK_KEY, [])?;
+    entries.insert(TICK_KEY, [])?;
+    entries.rotate_memtable()?;
+    Ok(())
 }
 
 const FLUSH_POLL: Duration = Duration::from_millis(10);

@@ -227,7 +227,7 @@ fn create(directory: &Directory, mark: &mut Mark, acknowledged: Option<Acknowled
     let failed = |error: BoxError| base_error(directory.path(), error);
     let meta = Meta { sequence: 1, ..Meta::EMPTY };
     let first = Batch { puts: vec![(META_KEY.to_vec(), meta.encode())], removes: Vec::new() };
-    let mut base = FjallBase::open(&directory.prepare()?).map_err(failed)?;
+    let mut base = FjallBase::create(&directory.prepare()?).map_err(failed)?;
     base.write(&first, true).map_err(|error| match error {
         WriteError::Refused(error) | WriteError::NotSynced(error) => failed(error),
     })?;

@@ -67,13 +67,14 @@ impl Loader {
         let taken = codec::decode(key, value).map_err(|damaged| damaged.0).and_then(|(read, checksum)| {
             let bytes = (key.len() + value.len()) as u64;
             self.bytes += bytes;
-            if !matches!(read, Read::Meta(_)) {
+            if matches!(read, Read::Lease(..) | Read::Record(_)) {
                 self.found.get_or_insert(Meta::EMPTY).add(checksum);
             }
             match read {
                 // Leases come first, then the summary, then the versions by revision.
                 Read::Lease(id, lease) => self.leases.push((id, lease)),
                 Read::Meta(meta) => self.begin(meta)?,
+                Read::Tick => {}
                 Read::Record(record) => {
                     self.record(record, Leftover { key: key.to_vec(), checksum, bytes })?
                 }

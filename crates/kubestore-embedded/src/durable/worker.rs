@@ -61,7 +61,6 @@ impl Worker {
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
         // Leases may have ended while the directory was closed.
         self.commit_batch(vec![(Op::Expire, None)]);
-        self.ledger.reclaim();
         let mut carried = None;
         while let Some(message) = carried.take().or_else(|| self.next(messages)) {
             let Message::Job(first) = message else { return };
@@ -92,6 +91,7 @@ impl Worker {
                 Err(TryRecvError::Empty) => self.erase_step(),
             }
         }
+        self.ledger.reclaim();
         messages.recv().ok()
     }
 
@@ -106,9 +106,6 @@ impl Worker {
         };
         if let Err(error) = erased {
             self.note(error);
-        } else if !self.shared.snapshot().has_garbage() && !self.ledger.has_leftovers() {
-            tracing::debug!(directory = %self.ledger.directory().display(), "erased what was compacted");
-            self.ledger.reclaim();
         }
     }
 

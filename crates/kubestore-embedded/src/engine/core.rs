@@ -59,6 +59,7 @@ impl Core {
     }
 
     /// Decides and applies a request; returns once it is as durable as the form makes it.
+    #[cfg_attr(not(feature = "durable"), expect(clippy::unused_async, reason = "memory waits for nothing"))]
     pub(crate) async fn write(&self, operation: &'static str, op: Op) -> Result<Done, KvError> {
         let shared = self.shared(operation)?;
         match &self.writer {
@@ -78,7 +79,6 @@ impl Core {
     }
 
     /// Bytes on disk.
-    #[cfg_attr(not(feature = "durable"), expect(clippy::unused_self, reason = "memory takes none"))]
     pub(crate) fn disk_bytes(&self) -> Option<u64> {
         match &self.writer {
             Writer::Inline(_) => None,
@@ -99,6 +99,7 @@ impl Core {
     }
 
     /// After [`close`](Self::close): completes when nothing is open any more.
+    #[cfg_attr(not(feature = "durable"), expect(clippy::unused_async, reason = "memory waits for nothing"))]
     pub(crate) async fn closed(&self) {
         #[cfg(feature = "durable")]
         if let Writer::Thread(thread) = &self.writer {
