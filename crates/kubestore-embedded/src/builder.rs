@@ -44,6 +44,12 @@ impl EmbeddedBuilder {
         self
     }
 
+    #[cfg(test)]
+    #[cfg(feature = "durable")]
+    pub(crate) fn into_options(self) -> Options {
+        self.options
+    }
+
     /// An empty engine that lives in memory only.
     #[must_use]
     pub fn in_memory(self) -> Embedded {

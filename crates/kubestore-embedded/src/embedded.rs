@@ -76,8 +76,12 @@ impl Embedded {
         directory: &std::path::Path,
         options: Options,
     ) -> Result<Self, KvError> {
-        let core = Arc::new(Core::open(directory, options).await?);
-        let engine = Self(Arc::new(Owner { core, expiry: Expiry::default() }));
+        Self::start(Core::open(directory, options).await?)
+    }
+
+    #[cfg(feature = "durable")]
+    pub(crate) fn start(core: Core) -> Result<Self, KvError> {
+        let engine = Self(Arc::new(Owner { core: Arc::new(core), expiry: Expiry::default() }));
         if engine.0.core.last_state().leases.next_deadline().is_some() {
             engine.0.ensure_expiry("open")?;
         }

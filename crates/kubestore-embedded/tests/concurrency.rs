@@ -4,13 +4,17 @@
 
 mod common;
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use common::{Fixture, Form, done};
 use futures_util::{StreamExt, future::join_all};
+use kubestore_embedded::Embedded;
 use kubestore_kv::{GetRequest, Kv, ListRequest, PutRequest, Revision, WriteOutcome};
 
 on_every_form! {
@@ -19,44 +23,19 @@ on_every_form! {
     a_list_in_parts_is_of_one_revision_beside_writers,
 }
 
+/// The last acknowledged revision of each key.
+type Acknowledged = BTreeMap<String, i64>;
+
 const WRITERS: usize = 16;
 const LISTERS: usize = 4;
 const WRITES: usize = 150;
 
 async fn a_list_holds_every_write_acknowledged_at_or_below_its_head(form: Form) {
     let Fixture { kv, dir: _dir } = Fixture::new(form).await;
-    // The last acknowledged revision of each key, and its value.
-    let acknowledged = Arc::new(Mutex::new(std::collections::BTreeMap::<String, i64>::new()));
+    let acknowledged = Arc::new(Mutex::new(Acknowledged::new()));
     let running = Arc::new(AtomicBool::new(true));
     let listers = (0..LISTERS).map(|_| {
-        let (kv, acknowledged, running) = (kv.clone(), Arc::clone(&acknowledged), Arc::clone(&running));
-        tokio::spawn(async move {
-            let mut lists = 0;
-            while running.load(Ordering::Acquire) {
-                let before = acknowledged.lock().unwrap().clone();
-                let list = kv.list(ListRequest::new("k/")).await.unwrap();
-                let newest = before.values().max().copied().unwrap_or(0);
-                assert!(list.head.0 >= newest, "a list sees what was acknowledged before it began");
-                for (key, revision) in &before {
-                    let found = list.kvs.iter().find(|kv| kv.key == key.as_bytes());
-                    let found =
-                        found.unwrap_or_else(|| panic!("{key} of {revision} is missing at {}", list.head));
-                    assert!(found.mod_revision.0 >= *revision);
-                }
-                for kv in &list.kvs {
-                    assert!(kv.mod_revision <= list.head);
-                    assert_eq!(
-                        common::text(&kv.value),
-                        (kv.version - 1).to_string(),
-                        "a value and its version fit"
-                    );
-                }
-                let again = kv.list(ListRequest::new("k/").at(list.head)).await.unwrap();
-                assert_eq!(again.kvs, list.kvs, "the state at a revision does not change");
-                lists += 1;
-            }
-            lists
-        })
+        tokio::spawn(list_over_and_over(kv.clone(), Arc::clone(&acknowledged), Arc::clone(&running)))
     });
     let listers: Vec<_> = listers.collect();
     let writers = (0..WRITERS).map(|writer| {
@@ -87,6 +66,34 @@ async fn a_list_holds_every_write_acknowledged_at_or_below_its_head(form: Form) 
         assert!(lists.unwrap() > 0);
     }
     assert_eq!(common::head(&kv).await, 1 + i64::try_from(WRITERS * WRITES).unwrap());
+}
+
+/// Lists and compares with what is acknowledged; tells how often.
+async fn list_over_and_over(
+    kv: Embedded,
+    acknowledged: Arc<Mutex<Acknowledged>>,
+    running: Arc<AtomicBool>,
+) -> usize {
+    let mut lists = 0;
+    while running.load(Ordering::Acquire) {
+        let before = acknowledged.lock().unwrap().clone();
+        let list = kv.list(ListRequest::new("k/")).await.unwrap();
+        let newest = before.values().max().copied().unwrap_or(0);
+        assert!(list.head.0 >= newest, "a list sees what was acknowledged before it began");
+        for (key, revision) in &before {
+            let found = list.kvs.iter().find(|kv| kv.key == key.as_bytes());
+            let found = found.unwrap_or_else(|| panic!("{key} of {revision} is missing at {}", list.head));
+            assert!(found.mod_revision.0 >= *revision);
+        }
+        for kv in &list.kvs {
+            assert!(kv.mod_revision <= list.head);
+            assert_eq!(common::text(&kv.value), (kv.version - 1).to_string(), "a value and its version fit");
+        }
+        let again = kv.list(ListRequest::new("k/").at(list.head)).await.unwrap();
+        assert_eq!(again.kvs, list.kvs, "the state at a revision does not change");
+        lists += 1;
+    }
+    lists
 }
 
 async fn sixteen_writers_of_one_key_lose_no_update(form: Form) {

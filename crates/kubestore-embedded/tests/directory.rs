@@ -114,9 +114,8 @@ async fn a_deletion_at_the_compacted_revision_outlives_a_restart() {
 #[tokio::test]
 async fn leases_keep_their_deadlines_over_a_restart() {
     let dir = TempDir::new().unwrap();
-    let clock = Arc::new(ManualClock::new());
-    let open =
-        async || Embedded::builder().clock(Arc::<ManualClock>::clone(&clock)).open(dir.path()).await.unwrap();
+    let clock = ManualClock::new();
+    let open = async || Embedded::builder().clock(Arc::new(clock.clone())).open(dir.path()).await.unwrap();
     let leased = |key: &'static str, lease| PutRequest::create(key, "x").with_lease(Some(lease));
     let kv = open().await;
     let short = kv.grant_lease(Duration::from_secs(60)).await.unwrap().id;

@@ -27,9 +27,9 @@ on_every_form! {
     a_real_clock_ends_a_lease,
 }
 
-async fn manual(form: Form) -> (Fixture, Arc<ManualClock>) {
-    let clock = Arc::new(ManualClock::new());
-    (Fixture::with(form, Embedded::builder().clock(Arc::<ManualClock>::clone(&clock))).await, clock)
+async fn manual(form: Form) -> (Fixture, ManualClock) {
+    let clock = ManualClock::new();
+    (Fixture::with(form, Embedded::builder().clock(Arc::new(clock.clone()))).await, clock)
 }
 
 async fn leased(kv: &dyn Kv, key: &str, at: i64, lease: LeaseId) -> i64 {

@@ -281,10 +281,9 @@ async fn progress_never_overtakes_events(form: Form) {
 }
 
 async fn progress_is_told_from_time_to_time(form: Form) {
-    let clock = Arc::new(ManualClock::new());
-    let builder = Embedded::builder()
-        .clock(Arc::<ManualClock>::clone(&clock))
-        .progress_interval(Duration::from_secs(60));
+    let clock = ManualClock::new();
+    let builder =
+        Embedded::builder().clock(Arc::new(clock.clone())).progress_interval(Duration::from_secs(60));
     let Fixture { kv, .. } = &Fixture::with(form, builder).await;
     create(kv, "a", "1").await;
     let asking = WatchRequest::new(WatchGroup::new(), prefix("p/")).with_progress_notify(true);

@@ -43,14 +43,25 @@ pub(crate) enum CommitError {
 impl Ledger {
     /// Takes the directory and reads it.
     pub(crate) fn open(path: &Path) -> Result<(Self, State), KvError> {
+        Self::open_with(path, |data, fresh| {
+            let base = if fresh { FjallBase::create(data) } else { FjallBase::open(data) };
+            base.map(|base| Box::new(base) as Box<dyn Base>)
+        })
+    }
+
+    /// The same on any base; `open` is given a path and whether to make the data there.
+    pub(super) fn open_with<F>(path: &Path, open: F) -> Result<(Self, State), KvError>
+    where
+        F: Fn(&Path, bool) -> Result<Box<dyn Base>, BoxError>,
+    {
         let directory = Directory::take(path)?;
         let mut mark = open_mark(&directory)?;
         let acknowledged = read_mark(&mut mark, &directory)?;
         if directory.is_fresh() {
-            create(&directory, &mut mark, acknowledged)?;
+            create(&directory, &mut mark, acknowledged, &open)?;
         }
-        let base = FjallBase::open(&directory.data()).map_err(|error| base_error(directory.path(), error))?;
-        Self::start(directory, mark, acknowledged, Box::new(base))
+        let base = open(&directory.data(), false).map_err(|error| base_error(directory.path(), error))?;
+        Self::start(directory, mark, acknowledged, base)
     }
 
     fn start(
@@ -215,7 +226,15 @@ impl Draft {
 }
 
 /// Makes the data of a fresh directory.
-fn create(directory: &Directory, mark: &mut Mark, acknowledged: Option<Acknowledged>) -> Result<(), KvError> {
+fn create<F>(
+    directory: &Directory,
+    mark: &mut Mark,
+    acknowledged: Option<Acknowledged>,
+    open: &F,
+) -> Result<(), KvError>
+where
+    F: Fn(&Path, bool) -> Result<Box<dyn Base>, BoxError>,
+{
     if let Some(acknowledged) = acknowledged.filter(|acknowledged| acknowledged.sequence > 1) {
         let message = format!(
             "data is missing, although revisions up to {} were acknowledged; restore the directory from a backup, or \
@@ -227,7 +246,7 @@ fn create(directory: &Directory, mark: &mut Mark, acknowledged: Option<Acknowled
     let failed = |error: BoxError| base_error(directory.path(), error);
     let meta = Meta { sequence: 1, ..Meta::EMPTY };
     let first = Batch { puts: vec![(META_KEY.to_vec(), meta.encode())], removes: Vec::new() };
-    let mut base = FjallBase::create(&directory.prepare()?).map_err(failed)?;
+    let mut base = open(&directory.prepare()?, true).map_err(failed)?;
     base.write(&first, true).map_err(|error| match error {
         WriteError::Refused(error) | WriteError::NotSynced(error) => failed(error),
     })?;

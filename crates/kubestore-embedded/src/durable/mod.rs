@@ -14,4 +14,9 @@ mod mark;
 mod thread;
 mod worker;
 
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod tests;
+
 pub(crate) use thread::Thread;

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     engine::{Options, Shared},
-    state::{Done, Op},
+    state::{Done, Op, State},
     watch::closed,
 };
 
@@ -58,13 +58,25 @@ pub(crate) struct Thread {
 impl Thread {
     /// Opens `path` on a thread of its own, which then becomes its writer.
     pub(crate) async fn open(path: &Path, options: Options) -> Result<(Self, Arc<Shared>), KvError> {
+        Self::start(path, options, Ledger::open).await
+    }
+
+    /// The same with another way of opening.
+    pub(super) async fn start<F>(
+        path: &Path,
+        options: Options,
+        open: F,
+    ) -> Result<(Self, Arc<Shared>), KvError>
+    where
+        F: FnOnce(&Path) -> Result<(Ledger, State), KvError> + Send + 'static,
+    {
         let (queue, jobs) = mpsc::channel();
         let (opened, opening) = oneshot::channel();
         let (ending, life) = watch::channel(Life::Running);
         let target = path.to_owned();
         let run = move || {
             let _ending = Ending(ending);
-            let (ledger, state) = match Ledger::open(&target) {
+            let (ledger, state) = match open(&target) {
                 Ok(opened) => opened,
                 Err(error) => {
                     // Nobody waits for an opening whose future was dropped.

@@ -37,7 +37,12 @@ impl Core {
     #[cfg(feature = "durable")]
     pub(crate) async fn open(path: &std::path::Path, options: Options) -> Result<Self, KvError> {
         let (thread, shared) = crate::durable::Thread::open(path, options).await?;
-        Ok(Self { shared, writer: Writer::Thread(thread), closed: AtomicBool::new(false) })
+        Ok(Self::durable(thread, shared))
+    }
+
+    #[cfg(feature = "durable")]
+    pub(crate) fn durable(thread: crate::durable::Thread, shared: Arc<Shared>) -> Self {
+        Self { shared, writer: Writer::Thread(thread), closed: AtomicBool::new(false) }
     }
 
     /// What all use, unless the engine is closed.

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
+pub use kubestore_conformance::ManualClock;
 use kubestore_embedded::{Embedded, EmbeddedBuilder};
 use kubestore_kv::{
     DeleteRequest, Expect, GetRequest, KeyValue, Kv, KvError, KvEvent, KvEventKind, KvWatch, ListRequest,
@@ -192,50 +193,4 @@ pub fn describe(event: &KvEvent) -> String {
 
 pub fn version(key: &str, value: &str, version: i64) -> PutRequest {
     PutRequest::create(key.to_owned(), value.to_owned()).with_expect(Expect::Version(version))
-}
-
-pub use clock::ManualClock;
-
-mod clock {
-    //! A clock that the test moves.
-
-    use std::{
-        sync::Mutex,
-        time::{Duration, SystemTime},
-    };
-
-    use kubestore_kv::{BoxFuture, Clock};
-    use tokio::sync::watch;
-
-    #[derive(Debug)]
-    pub struct ManualClock {
-        now: Mutex<watch::Sender<SystemTime>>,
-    }
-
-    impl ManualClock {
-        #[allow(clippy::new_without_default, reason = "only made by name")]
-        pub fn new() -> Self {
-            let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-            Self { now: Mutex::new(watch::Sender::new(start)) }
-        }
-
-        pub fn advance(&self, by: Duration) {
-            self.now.lock().unwrap().send_modify(|now| *now += by);
-        }
-    }
-
-    impl Clock for ManualClock {
-        fn now(&self) -> SystemTime {
-            *self.now.lock().unwrap().borrow()
-        }
-
-        fn sleep_until(&self, deadline: SystemTime) -> BoxFuture<'static, ()> {
-            let mut moved = self.now.lock().unwrap().subscribe();
-            Box::pin(async move {
-                if moved.wait_for(|now| *now >= deadline).await.is_err() {
-                    std::future::pending::<()>().await;
-                }
-            })
-        }
-    }
 }
