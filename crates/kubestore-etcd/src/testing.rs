@@ -17,7 +17,7 @@ use crate::EtcdKv;
 
 /// One etcd of its own for a test. Dropping it kills the process and deletes its data.
 ///
-/// The program is the one that the variable `KUBESTORE_ETCD` names, else `etcd` on the path, else the newest that
+/// The program is the one that the variable `KUBESTORE_ETCD` names, else `etcd` on the path, else the newest 3.5 that
 /// `cargo xtask etcd` left under `target/etcd-bin`. Writes are not flushed to the disk: they survive [`kill`](Self::kill),
 /// not a power cut.
 ///
@@ -270,7 +270,8 @@ fn find_program() -> io::Result<PathBuf> {
     })
 }
 
-/// The newest of those that `cargo xtask etcd` keeps, one folder a version.
+/// Of those that `cargo xtask etcd` keeps, one folder a version: the newest 3.5, which it gives unless asked for another,
+/// else the newest.
 fn newest_in_cache() -> Option<PathBuf> {
     let cache = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/etcd-bin");
     let numbers = |path: &Path| -> Vec<u64> {
@@ -278,7 +279,9 @@ fn newest_in_cache() -> Option<PathBuf> {
         name.split('.').map(|part| part.parse().unwrap_or(0)).collect()
     };
     let folders = std::fs::read_dir(cache).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-    let newest =
-        folders.filter(|folder| folder.join("etcd").is_file()).max_by_key(|folder| numbers(folder))?;
+    let newest = folders.filter(|folder| folder.join("etcd").is_file()).max_by_key(|folder| {
+        let version = numbers(folder);
+        (version.starts_with(&[3, 5]), version)
+    })?;
     Some(newest.join("etcd"))
 }
