@@ -1,12 +1,11 @@
 //! The key-value suite finds fault: each case here must fail on a backend with one flaw.
 
-mod flaws {
-    pub mod backend;
-}
+#[path = "flaws/backend.rs"]
+mod backend;
 
 use kubestore_conformance::{Case, kv, run};
 
-use flaws::backend::{Flaw, Flawed};
+use backend::{Flaw, Flawed};
 
 /// Whether `case` fails on a backend that has `flaw`, and passes on the same without it.
 fn finds(flaw: Flaw, case: Case) {

@@ -7,9 +7,7 @@ mod etcd_harness;
 #[path = "kv/memory.rs"]
 mod memory_harness;
 
-mod support {
-    pub mod etcd;
-}
+mod support;
 
 kubestore_conformance::kv_suite!(
     memory,

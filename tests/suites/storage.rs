@@ -1,16 +1,11 @@
 //! The storage suite on every backend.
 
-mod support {
-    pub mod etcd;
-}
+mod support;
 
-mod storage {
-    pub mod backend;
-    pub mod store;
-    pub mod tamper;
-}
+#[path = "storage/mod.rs"]
+mod store_harness;
 
-use storage::{backend::Backend, store::StoreOn};
+use store_harness::{Backend, StoreOn};
 
 kubestore_conformance::storage_suite!(memory, crate::StoreOn(crate::Backend::Memory));
 kubestore_conformance::storage_suite!(durable, crate::StoreOn(crate::Backend::Durable));

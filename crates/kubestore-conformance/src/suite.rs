@@ -8,29 +8,29 @@
 #[macro_export]
 macro_rules! __suite {
     (
-        $backend:ident, $harness:expr, [$(($skipped:ident, $reason:literal))*],
+        $run:ident, $backend:ident, $harness:expr, [$(($skipped:ident, $reason:literal))*],
         $($level:ident :: $group:ident { $($case:ident)* })*
     ) => {
         #[cfg(test)]
         mod $backend {
             macro_rules! test_of {
-                $((($skipped) $run:expr) => {
+                $((($skipped) $body:expr) => {
                     #[test]
                     #[ignore = $reason]
                     fn $skipped() {
-                        $run
+                        $body
                     }
                 };)*
-                (($named:ident) $run:expr) => {
+                (($named:ident) $body:expr) => {
                     #[test]
                     fn $named() {
-                        $run
+                        $body
                     }
                 };
             }
 
             $($(test_of! {
-                ($case) $crate::run(stringify!($case), $harness, |harness| {
+                ($case) $crate::$run(stringify!($case), $harness, |harness| {
                     ::std::boxed::Box::pin($crate::$level::$group::$case(harness))
                 })
             })*)*

@@ -143,9 +143,9 @@ impl StoreInstance for Running {
 
     fn take_reads(&self) -> Result<Reads, Unsupported> {
         let calls = self.reads.take();
-        let lists = calls.iter().filter(|recorded| {
-            matches!(recorded.call.operation, Operation::List | Operation::ListChunks)
-        });
+        let lists = calls
+            .iter()
+            .filter(|recorded| matches!(recorded.call.operation, Operation::List | Operation::ListChunks));
         Ok(Reads::new(lists.count(), self.tamper.take_opened()))
     }
 

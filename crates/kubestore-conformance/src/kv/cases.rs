@@ -19,7 +19,7 @@
 macro_rules! kv_suite {
     ($backend:ident, $harness:expr $(, skip($skipped:ident, $reason:literal))* $(,)?) => {
         $crate::__suite! {
-            $backend, $harness, [$(($skipped, $reason))*],
+            run, $backend, $harness, [$(($skipped, $reason))*],
             kv::get {
                 get_of_a_missing_key
                 get_returns_what_was_put
@@ -112,6 +112,7 @@ macro_rules! kv_suite {
                 progress_on_a_quiet_watch
                 progress_is_for_the_group
                 progress_of_an_empty_group
+                progress_is_forgotten_before_the_start
                 progress_never_overtakes_events
                 watch_under_concurrent_writers
                 watch_is_registered_when_it_returns

@@ -19,28 +19,7 @@ use kubestore_kv::{
 use super::watcher::Watcher;
 use crate::{Harness, Instance, Isolation};
 
-/// Fails the case unless both sides are equal; the text after them says what was compared.
-macro_rules! same {
-    ($fixture:expr, $got:expr, $want:expr, $($what:tt)+) => {
-        match (&$got, &$want) {
-            (got, want) => assert!(
-                got == want,
-                "[{}] {}: got {got:?}, want {want:?}",
-                $fixture.backend(),
-                format_args!($($what)+)
-            ),
-        }
-    };
-}
-
-/// Fails the case unless the condition holds; the text after it says what should have been.
-macro_rules! holds {
-    ($fixture:expr, $condition:expr, $($what:tt)+) => {
-        assert!($condition, "[{}] {}", $fixture.backend(), format_args!($($what)+))
-    };
-}
-
-pub(crate) use {holds, same};
+pub(crate) use crate::check::{holds, same};
 
 /// One case's view of a backend.
 #[derive(Debug)]
@@ -247,10 +226,10 @@ pub(crate) async fn in_parallel<T: Send + 'static>(
     results
 }
 
-const SKIP_IT: &str = "if that is right, name the case in the suite: skip(case, \"reason\")";
+pub(crate) const SKIP_IT: &str = "if that is right, name the case in the suite: skip(case, \"reason\")";
 
 /// A prefix that no other case uses, not even one of another run on the same data.
-fn unique_prefix() -> String {
+pub(crate) fn unique_prefix() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
     let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));

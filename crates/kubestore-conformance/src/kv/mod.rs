@@ -18,5 +18,5 @@ pub mod watch_group;
 pub mod watch_history;
 
 mod cases;
-mod fixture;
+pub(crate) mod fixture;
 mod watcher;

@@ -77,6 +77,27 @@ pub async fn progress_of_an_empty_group(harness: &dyn Harness) {
     same!(fx, watch.event().await.kv.mod_revision, created, "event of a later watch of the group");
 }
 
+/// A watch that waits for a revision to come is not in step: what is asked for before is forgotten, not kept.
+pub async fn progress_is_forgotten_before_the_start(harness: &dyn Harness) {
+    let fx = Fixture::exclusive(harness).await;
+    let group = WatchGroup::new();
+    let head = fx.create("other", "x").await;
+    let start = head.next().next();
+    let mut watch = fx.watch(watch_of(&fx, group, "w/").from(start)).await;
+    fx.ok(fx.kv().request_progress(group).await, "request for progress");
+    // That nothing comes cannot be awaited, only given time.
+    let quiet = tokio::time::timeout(Duration::from_millis(200), watch.next()).await;
+    holds!(fx, quiet.is_err(), "a watch from {start} was told {quiet:?} at head {head}");
+    fx.create("w/before", "x").await;
+    let at_start = fx.create("w/at", "x").await;
+    match watch.next().await {
+        Seen::Events(events) => same!(fx, events[0].kv.mod_revision, at_start, "first event from {start}"),
+        Seen::Progress => panic!("[{}] the progress asked for before {start} came after it", fx.backend()),
+    }
+    let later = fx.create("elsewhere", "x").await;
+    progress_reaches(&fx, group, &mut watch, later).await;
+}
+
 /// Progress tells the truth under a hot writer: no event at or below it comes afterwards, and none is lost. Every
 /// item is checked as it is read.
 pub async fn progress_never_overtakes_events(harness: &dyn Harness) {

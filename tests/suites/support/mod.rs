@@ -1,0 +1,3 @@
+//! What several suites need.
+
+pub mod etcd;
