@@ -207,19 +207,17 @@ mod tests {
         let calls = |list: Value| json!({"ok": {}, "calls": list, "validateCalls": []});
         assert_eq!(paths(calls(json!([1, 2])), calls(json!([2, 1]))), ["calls[0]", "calls[1]"]);
         assert_eq!(paths(calls(json!([1])), calls(json!([]))), ["calls", "calls[0]"]);
-        assert_eq!(paths(json!({"ok": {}}), json!({"ok": {}, "validateCalls": [1]})), [
-            "validateCalls",
-            "validateCalls[0]"
-        ]);
+        assert_eq!(
+            paths(json!({"ok": {}}), json!({"ok": {}, "validateCalls": [1]})),
+            ["validateCalls", "validateCalls[0]"]
+        );
     }
 
     #[test]
     fn words_of_go_are_compared_by_their_beginning() {
         let expected = json!({"err": {"kind": "BadRequest", "reason": "BadRequest", "code": 400, "goText": true,
             "message": "bad token: invalid character", "messagePrefix": "bad token: ", "causes": [1]}});
-        let got = |kind: &str, message: &str| {
-            json!({"err": {"kind": kind, "reason": "BadRequest", "code": 400, "message": message}})
-        };
+        let got = |kind: &str, message: &str| json!({"err": {"kind": kind, "reason": "BadRequest", "code": 400, "message": message}});
         assert_eq!(paths(expected.clone(), got("BadRequest", "bad token: expected value")), NONE);
         assert_eq!(paths(expected.clone(), got("BadRequest", "bad")), ["err.message"]);
         assert_eq!(paths(expected, got("Other", "bad token: x")), ["err.kind"]);
@@ -244,7 +242,8 @@ mod tests {
     #[test]
     fn a_refusal_must_say_what_is_missing() {
         let expected = json!({"err": crate::differences::refused(), "rev": "+1"});
-        let error = |kind: &str, message: &str| json!({"err": {"kind": kind, "message": message}, "rev": "+1"});
+        let error =
+            |kind: &str, message: &str| json!({"err": {"kind": kind, "message": message}, "rev": "+1"});
         assert_eq!(paths(expected.clone(), error("Other", "Object 'Kind' is missing in 'null'")), NONE);
         assert_eq!(paths(expected.clone(), error("Other", "no")), ["err"]);
         assert_eq!(paths(expected.clone(), error("KeyExists", "kind")), ["err"]);
@@ -266,9 +265,6 @@ mod tests {
         assert_eq!(compare(&expected, &got, false), []);
         let differences = compare(&expected, &got, true);
         assert_eq!(differences.len(), 1);
-        assert_eq!(
-            differences[0].to_string(),
-            "etcd: expected get -> kvs=1, got get -> kvs=1; get -> kvs=1"
-        );
+        assert_eq!(differences[0].to_string(), "etcd: expected get -> kvs=1, got get -> kvs=1; get -> kvs=1");
     }
 }

@@ -82,6 +82,13 @@ async fn main() -> ExitCode {
         }
     })
     .await;
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            return ExitCode::from(2);
+        }
+    };
     println!("{report}");
     if report.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

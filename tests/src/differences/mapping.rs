@@ -42,14 +42,14 @@ impl Mapping {
         }
     }
 
-    fn value(&self, value: Option<&mut Value>) {
-        if let Some(Value::String(text)) = value {
+    fn value(&self, value: &mut Value) {
+        if let Value::String(text) = value {
             self.text(text);
         }
     }
 
     fn object(&self, object: &mut Value) {
-        self.value(object.pointer_mut("/metadata/resourceVersion"));
+        object.pointer_mut("/metadata/resourceVersion").into_iter().for_each(|version| self.value(version));
         if let Some(set) = object.get_mut("set").and_then(Value::as_object_mut)
             && set.keys().all(|pointer| pointer.starts_with('/'))
         {
@@ -58,11 +58,12 @@ impl Mapping {
     }
 
     fn set(&self, set: &mut Map<String, Value>) {
-        self.value(set.get_mut("/metadata/resourceVersion"));
+        set.get_mut("/metadata/resourceVersion").into_iter().for_each(|version| self.value(version));
     }
 
     fn preconditions(&self, preconditions: Option<&mut PreconditionsArg>) {
-        if let Some(version) = preconditions.and_then(|preconditions| preconditions.resource_version.as_mut()) {
+        if let Some(version) = preconditions.and_then(|preconditions| preconditions.resource_version.as_mut())
+        {
             self.text(version);
         }
     }
@@ -84,7 +85,8 @@ impl Mapping {
             Action::Get(step) => self.text(&mut step.resource_version),
             Action::List(step) => {
                 self.text(&mut step.resource_version);
-                self.value(step.continues.as_mut().and_then(|token| token.get_mut("rv")));
+                let token = step.continues.as_mut().and_then(|token| token.get_mut("rv"));
+                token.into_iter().for_each(|revision| self.value(revision));
             }
             Action::Watch(step) => self.text(&mut step.resource_version),
             Action::Compact(step) => self.text(&mut step.revision),

@@ -63,7 +63,8 @@ fn complete(step: &mut Step, scenario: &Scenario, own: &Model, mapping: &Mapping
         }
         let from = argument["fromStep"].as_u64().and_then(|number| usize::try_from(number).ok());
         let from = from.and_then(|number| scenario.steps.get(number)).context("fromStep")?;
-        let ok = from.expect.as_ref().and_then(|expect| expect.ok.as_ref()).context("fromStep of a failure")?;
+        let ok =
+            from.expect.as_ref().and_then(|expect| expect.ok.as_ref()).context("fromStep of a failure")?;
         let object = match argument.get("item").and_then(Value::as_u64) {
             Some(item) => usize::try_from(item).ok().and_then(|item| ok["items"].get(item)).cloned(),
             None => ok.get("obj").cloned(),
@@ -112,7 +113,8 @@ pub(super) fn astray(scenario: &Scenario) -> Vec<String> {
             return astray;
         }
         if !follows(&there, recorded) {
-            let (recorded, model) = (recorded.expect.clone().unwrap_or_default(), there.expect.unwrap_or_default());
+            let (recorded, model) =
+                (recorded.expect.clone().unwrap_or_default(), there.expect.unwrap_or_default());
             for difference in compare(&recorded, &model, false) {
                 astray.push(format!("{} step {number}: {difference}", scenario.name));
             }

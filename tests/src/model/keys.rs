@@ -103,7 +103,7 @@ impl Keys {
         for (key, states) in &self.history {
             for (revision, current) in states.range(start..) {
                 // What it replaced is read at the revision before, which may be gone.
-                let previous = (revision - 1 >= self.compacted).then(|| self.at(key, revision - 1)).flatten();
+                let previous = (*revision > self.compacted).then(|| self.at(key, revision - 1)).flatten();
                 changes.push(Change {
                     revision: *revision,
                     key: key.clone(),

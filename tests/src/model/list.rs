@@ -85,7 +85,7 @@ impl Model {
         options: &ListOptions,
     ) -> Answer<List<Unstructured>> {
         let (mut items, mut page) = (Vec::new(), options.limit);
-        let full = |items: &Vec<_>| options.limit > 0 && items.len() as i64 >= options.limit;
+        let full = |items: &Vec<_>| options.limit > 0 && length(items) >= options.limit;
         loop {
             let rest: Vec<_> = self.keys.range(prefix, &start, revision).collect();
             let taken = if page > 0 { usize::try_from(page).unwrap_or(usize::MAX) } else { usize::MAX };
@@ -108,7 +108,7 @@ impl Model {
             }
             let token = ContinueToken::encode(start.as_bytes(), prefix, resource_version)
                 .map_err(|error| StorageError::other(error.to_string()))?;
-            let remaining = options.predicate.is_empty().then(|| rest.len() as i64 - options.limit);
+            let remaining = options.predicate.is_empty().then(|| length(&rest) - options.limit);
             return Ok(list.continued(Some(token), remaining));
         }
     }
@@ -119,6 +119,10 @@ impl Model {
         let matches = predicate.matches(&UnstructuredVersioner.find(&object, &predicate.wanted()));
         Ok(matches.then_some(object))
     }
+}
+
+fn length<T>(items: &[T]) -> i64 {
+    i64::try_from(items.len()).unwrap_or(i64::MAX)
 }
 
 /// The revision to read; 0 and below are the newest.

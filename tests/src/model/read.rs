@@ -40,7 +40,8 @@ impl Model {
 
     /// The newest state must not be older than asked for.
     pub(super) fn check_minimum(&self, text: &str) -> Answer<()> {
-        let minimum = parse_resource_version(text).map_err(|error| StorageError::bad_resource_version(&error))?;
+        let minimum =
+            parse_resource_version(text).map_err(|error| StorageError::bad_resource_version(&error))?;
         let head = self.keys.head.cast_unsigned();
         if minimum > head { Err(StorageError::too_large_resource_version(minimum, head, 0)) } else { Ok(()) }
     }
@@ -92,11 +93,7 @@ impl Model {
 }
 
 /// A stored value without its encryption, and whether it should be rewritten; or what Kubernetes says.
-pub(super) fn open(
-    transformer: &dyn Transformer,
-    key: &str,
-    value: &Bytes,
-) -> Result<(Bytes, bool), String> {
+pub(super) fn open(transformer: &dyn Transformer, key: &str, value: &Bytes) -> Result<(Bytes, bool), String> {
     let context = ValueContext::new(key.as_bytes());
     match transformer.transform_from_storage(value.clone(), context).try_now() {
         Ok(Ok(opened)) => Ok((opened.data, opened.stale)),

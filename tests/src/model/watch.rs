@@ -6,8 +6,7 @@ use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use kubestore_codec::{Unstructured, UnstructuredVersioner};
 use kubestore_core::{
-    Predicate, Scope, StorageError, Versioner as _, WatchEvent, WatchOptions, parse_resource_version,
-    quote,
+    Predicate, Scope, StorageError, Versioner as _, WatchEvent, WatchOptions, parse_resource_version, quote,
 };
 use kubestore_kv::KeyValue;
 use kubestore_transform::Transformer;
@@ -102,7 +101,9 @@ impl Model {
             let end = self.watch_list && wanted == Some(true) && options.allow_bookmarks;
             if end && !watch.closed {
                 let resource_version = self.keys.head.cast_unsigned();
-                watch.queue.push_back(Ok(WatchEvent::Bookmark { resource_version, initial_events_end: true }));
+                watch
+                    .queue
+                    .push_back(Ok(WatchEvent::Bookmark { resource_version, initial_events_end: true }));
             }
         }
         Ok(watch)
@@ -153,7 +154,9 @@ impl Model {
         if watches.iter().all(|watch| watch.start <= head) {
             for watch in &mut watches {
                 let resource_version = head.cast_unsigned();
-                watch.queue.push_back(Ok(WatchEvent::Bookmark { resource_version, initial_events_end: false }));
+                watch
+                    .queue
+                    .push_back(Ok(WatchEvent::Bookmark { resource_version, initial_events_end: false }));
             }
         }
         Performed::nothing()
@@ -162,7 +165,7 @@ impl Model {
     /// Events that have not been taken, at most `wanted`.
     pub(super) fn events(&mut self, id: &str, wanted: usize) -> Result<Performed> {
         let (events, closed) = self.take(id, wanted)?;
-        Ok(Performed::ok(events_value(events, wanted, closed)))
+        Ok(Performed::ok(events_value(&events, wanted, closed)))
     }
 
     pub(super) fn quiet(&mut self, id: &str) -> Result<Performed> {

@@ -63,7 +63,8 @@ mod tests {
     use super::*;
 
     fn map(value: Value) -> Map<String, Value> {
-        value.as_object().unwrap().clone()
+        let Value::Object(fields) = value else { panic!("an object") };
+        fields
     }
 
     #[test]

@@ -105,3 +105,9 @@ fn parse(text: &[u8]) -> serde_json::Result<Scenario> {
     }
     Ok(scenario)
 }
+
+/// The recordings that are kept with these tests.
+#[cfg(test)]
+pub(crate) fn committed() -> Vec<Loaded> {
+    load(&[PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data/conformance.tar.gz")]).unwrap()
+}

@@ -83,8 +83,10 @@ mod tests {
                 "ResourceVersion in precondition: x, ResourceVersion in object meta: 104",
                 "ResourceVersion in precondition: x, ResourceVersion in object meta: +4",
             ),
-            ("etcd event received with PrevKv=nil (key=/registry-x/a, modRevision=102, type=DELETE)",
-             "etcd event received with PrevKv=nil (key=<prefix>/a, modRevision=+2, type=DELETE)"),
+            (
+                "etcd event received with PrevKv=nil (key=/registry-x/a, modRevision=102, type=DELETE)",
+                "etcd event received with PrevKv=nil (key=<prefix>/a, modRevision=+2, type=DELETE)",
+            ),
             ("failure to version api object (107) x", "failure to version api object (+7) x"),
             ("nothing 105", "nothing 105"),
         ] {

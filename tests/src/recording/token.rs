@@ -31,7 +31,9 @@ impl Token {
     pub(crate) fn from_argument(fields: &Map<String, Value>, base: Base) -> Result<Self> {
         let text = |name: &str| fields.get(name).and_then(Value::as_str);
         let revision = match fields.get("rv") {
-            Some(Value::String(text)) => base.absolute_text(text).parse().with_context(|| format!("rv {text:?}"))?,
+            Some(Value::String(text)) => {
+                base.absolute_text(text).parse().with_context(|| format!("rv {text:?}"))?
+            }
             Some(number) => number.as_i64().with_context(|| format!("rv {number}"))?,
             None => 0,
         };
@@ -59,11 +61,8 @@ impl Token {
     }
 
     fn to_value(&self, base: Base) -> Value {
-        let revision = if self.revision > 0 {
-            json!(base.relative(self.revision))
-        } else {
-            json!(self.revision)
-        };
+        let revision =
+            if self.revision > 0 { json!(base.relative(self.revision)) } else { json!(self.revision) };
         let mut value = json!({"rv": revision, "start": self.start});
         if self.version != VERSION {
             value["v"] = json!(self.version);

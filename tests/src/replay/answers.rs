@@ -67,10 +67,7 @@ fn failure(attempt: &Try, call: usize, subject: Subject<'_>) -> Result<Option<St
 }
 
 /// The answer of a validation function.
-pub(crate) fn verdict(
-    rules: &ValidationRules,
-    object: &Unstructured,
-) -> Result<Result<(), StorageError>> {
+pub(crate) fn verdict(rules: &ValidationRules, object: &Unstructured) -> Result<Result<(), StorageError>> {
     let content = untyped(object)?;
     let refusal = recording::unmet(&content, &rules.require, rules.require_msg.as_deref());
     Ok(match refusal.or_else(|| rules.deny.clone()) {

@@ -121,7 +121,11 @@ impl Running {
 /// In memory where there is a file system for it: what is tested here is not the disk.
 fn folder() -> Result<TempDir> {
     let memory = Path::new("/dev/shm");
-    let folder = if memory.is_dir() { TempDir::with_prefix_in("replay-", memory) } else { TempDir::with_prefix("replay-") };
+    let folder = if memory.is_dir() {
+        TempDir::with_prefix_in("replay-", memory)
+    } else {
+        TempDir::with_prefix("replay-")
+    };
     folder.context("no folder for the engine")
 }
 

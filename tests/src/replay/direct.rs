@@ -46,7 +46,9 @@ impl Session {
     pub(super) async fn lease_of(&mut self, step: &KeyStep) -> Result<Performed> {
         let kv = self.at(&step.key).await?;
         let found = kv.is_some();
-        let Some(lease) = kv.and_then(|kv| kv.lease) else { return Ok(Performed::ok(lease_value(found, None))) };
+        let Some(lease) = kv.and_then(|kv| kv.lease) else {
+            return Ok(Performed::ok(lease_value(found, None)));
+        };
         let granted = self.raw.lease_info(lease).await?.granted.as_secs();
         let number = match self.leases.iter().position(|known| *known == lease) {
             Some(position) => position + 1,

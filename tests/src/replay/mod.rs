@@ -6,14 +6,18 @@ mod backend;
 mod direct;
 mod errors;
 mod functions;
+#[cfg(test)]
+mod list_revisions;
+#[cfg(test)]
+mod mutations;
 mod report;
 mod run;
 mod seen;
 mod session;
 mod step;
 mod storage;
-mod transformer;
 mod traced;
+mod transformer;
 mod watch;
 
 pub(crate) use answers::{Subject, answer, verdict};

@@ -13,7 +13,10 @@ use super::{
     report::{Report, ScenarioReport, StepFailure},
     session::Session,
 };
-use crate::{differences, recording::{Loaded, Scenario}};
+use crate::{
+    differences,
+    recording::{Loaded, Scenario},
+};
 
 /// How scenarios are run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,18 +54,26 @@ impl Options {
 }
 
 /// Runs scenarios, several at once where that is possible, and calls `done` for each as it ends.
+///
+/// # Errors
+/// There is no backend. What goes wrong within a scenario is in the report.
 pub async fn replay(
     scenarios: Vec<Loaded>,
     backends: &Backends,
     options: Options,
     done: impl Fn(&ScenarioReport) + Send + Sync + 'static,
-) -> Report {
+) -> Result<Report> {
+    let mut first = backends.seat();
+    let running = first.take(false).await?;
+    first.give_back(running, false);
+    let mut first = Some(first);
     let parallel = backends.parallel(options.jobs).min(scenarios.len());
     let queue: VecDeque<_> = scenarios.into_iter().enumerate().collect();
     let (queue, done) = (Arc::new(Mutex::new(queue)), Arc::new(done));
     let mut seats = JoinSet::new();
     for _ in 0..parallel {
-        let (queue, done, mut seat) = (Arc::clone(&queue), Arc::clone(&done), backends.seat());
+        let (queue, done) = (Arc::clone(&queue), Arc::clone(&done));
+        let mut seat = first.take().unwrap_or_else(|| backends.seat());
         seats.spawn(async move {
             let mut reports = Vec::new();
             loop {
@@ -76,7 +87,7 @@ pub async fn replay(
     }
     let mut reports: Vec<_> = seats.join_all().await.into_iter().flatten().collect();
     reports.sort_by_key(|(number, _)| *number);
-    Report { scenarios: reports.into_iter().map(|(_, report)| report).collect() }
+    Ok(Report { scenarios: reports.into_iter().map(|(_, report)| report).collect() })
 }
 
 async fn run_one(seat: &mut Seat, loaded: &Loaded, options: Options) -> ScenarioReport {
@@ -94,8 +105,16 @@ async fn run_one(seat: &mut Seat, loaded: &Loaded, options: Options) -> Scenario
 }
 
 async fn attempt(seat: &mut Seat, scenario: &Scenario, options: Options) -> Result<Vec<StepFailure>> {
+    expect(seat, differences::applied(scenario)?, options).await
+}
+
+/// Runs a scenario whose expectations are kubestore's.
+pub(super) async fn expect(
+    seat: &mut Seat,
+    scenario: Scenario,
+    options: Options,
+) -> Result<Vec<StepFailure>> {
     let fresh = scenario.config.fresh_etcd;
-    let scenario = differences::applied(scenario)?;
     let running = seat.take(fresh).await?;
     let kv = Arc::clone(&running.kv);
     // In a task of its own, so that a panic is that scenario's alone.

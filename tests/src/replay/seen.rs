@@ -111,7 +111,9 @@ pub(crate) fn lease_value(found: bool, lease: Option<(usize, u64)>) -> Value {
     match lease {
         _ if !found => json!({"found": false}),
         None => json!({"found": true, "lease": null}),
-        Some((number, granted)) => json!({"found": true, "lease": format!("L{number}"), "grantedTTL": granted}),
+        Some((number, granted)) => {
+            json!({"found": true, "lease": format!("L{number}"), "grantedTTL": granted})
+        }
     }
 }
 
@@ -138,7 +140,7 @@ pub(crate) fn event_value(event: &Event, notation: &Notation) -> Result<Value> {
 }
 
 /// What an `events` step saw.
-pub(crate) fn events_value(events: Vec<Value>, wanted: usize, closed: bool) -> Value {
+pub(crate) fn events_value(events: &[Value], wanted: usize, closed: bool) -> Value {
     let short = events.len() < wanted;
     let mut seen = json!({ "events": events });
     if short {

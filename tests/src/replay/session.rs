@@ -8,10 +8,14 @@ use std::{
 use anyhow::{Result, anyhow, bail};
 use kubestore_codec::{Unstructured, UnstructuredCodec, UnstructuredVersioner};
 use kubestore_core::{GroupResource, PathPrefix, Storage};
-use kubestore_kv::{DeleteRequest, GetRequest, Kv, KvErrorKind, LeaseId, ListRequest, PutRequest, WriteOutcome};
+use kubestore_kv::{
+    DeleteRequest, GetRequest, Kv, KvErrorKind, LeaseId, ListRequest, PutRequest, WriteOutcome,
+};
 use kubestore_store::{LeaseManagerConfig, Store};
 
-use super::{arguments::Results, report::StepFailure, traced::Traced, transformer::transformer, watch::Watching};
+use super::{
+    arguments::Results, report::StepFailure, traced::Traced, transformer::transformer, watch::Watching,
+};
 use crate::recording::{Base, Config, Notation, Scenario, TransformerConfig};
 
 /// One store under one prefix, and all that later steps may refer back to.

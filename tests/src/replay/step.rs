@@ -107,7 +107,7 @@ impl Session {
             Action::Watch(step) => self.watch(step).await,
             Action::Events(step) => self.events(step).await,
             Action::Quiet(step) => self.quiet(step).await,
-            Action::Stop(step) => self.stop(step).await,
+            Action::Stop(step) => self.stop(step),
             Action::Closed(step) => self.closed(step).await,
             Action::RequestWatchProgress => self.request_progress().await,
             Action::Compact(step) => self.compact(step).await,

@@ -10,7 +10,8 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use kubestore_kv::{
     BoxStream, DeleteRequest, GetRequest, GetResponse, Kv, KvError, KvStatus, KvWatch, LeaseGrant, LeaseId,
-    LeaseInfo, ListChunk, ListRequest, ListResponse, PutRequest, Revision, WatchGroup, WatchRequest, WriteOutcome,
+    LeaseInfo, ListChunk, ListRequest, ListResponse, PutRequest, Revision, WatchGroup, WatchRequest,
+    WriteOutcome,
 };
 
 use crate::recording::Base;

@@ -104,7 +104,7 @@ impl Session {
         let watch = self.watching(&step.id)?;
         let enough = watch.wait(|state| state.events.len() >= step.count || state.closed).await;
         let events = self.recorded(&watch.take(step.count))?;
-        Ok(Performed::ok(events_value(events, step.count, enough)))
+        Ok(Performed::ok(events_value(&events, step.count, enough)))
     }
 
     pub(super) async fn quiet(&mut self, step: &QuietStep) -> Result<Performed> {
@@ -114,7 +114,7 @@ impl Session {
     }
 
     /// Dropping the stream is all there is to stopping it, so that nothing can come afterwards.
-    pub(super) async fn stop(&mut self, step: &WatchIdStep) -> Result<Performed> {
+    pub(super) fn stop(&mut self, step: &WatchIdStep) -> Result<Performed> {
         let watch = self.watching(&step.id)?;
         watch.reader.abort();
         let mut state = watch.shared.lock();
