@@ -1,4 +1,5 @@
 //! Creates, pages, updates and watches objects in memory.
+#![expect(clippy::print_stdout, reason = "it shows what it does")]
 
 use futures_util::StreamExt as _;
 use kubestore::prelude::*;

@@ -29,3 +29,8 @@ pub use kubestore_lease as lease;
 pub use kubestore_metrics as metrics;
 /// Encryption at rest.
 pub use kubestore_transform as transform;
+
+/// The project's README, so that its example is compiled and run.
+#[cfg(all(doctest, feature = "embedded"))]
+#[doc = include_str!("../../../README.md")]
+pub struct ProjectReadme;

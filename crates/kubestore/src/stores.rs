@@ -86,6 +86,10 @@ impl Stores {
 
     /// What encrypts the values of `resource`.
     #[must_use]
+    #[cfg_attr(
+        not(feature = "encryption-config"),
+        expect(unused_variables, reason = "without a configuration one transformer serves all resources")
+    )]
     pub fn transformer(&self, resource: &GroupResource) -> Arc<dyn Transformer> {
         match &self.0.encryption {
             Encryption::One(transformer) => Arc::clone(transformer),
