@@ -1,6 +1,6 @@
 //! What stops a job as a whole.
 
-use kubestore_kv::KvError;
+use kubestore_kv::{BoxError, KvError};
 
 /// A job that could not be done, or not to its end.
 ///
@@ -38,5 +38,8 @@ pub enum AdminError {
     },
     /// The operating system gave no random bytes.
     #[error("no key was made: the operating system gave no random bytes")]
-    RandomSource(#[source] getrandom::Error),
+    RandomSource {
+        /// What it said.
+        source: BoxError,
+    },
 }

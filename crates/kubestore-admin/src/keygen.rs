@@ -65,7 +65,7 @@ pub struct KeySnippet {
 pub fn keygen(provider: KeyProvider, name: &str) -> Result<KeySnippet, AdminError> {
     check(name)?;
     let mut secret = Zeroizing::new([0; SECRET]);
-    getrandom::fill(&mut *secret).map_err(AdminError::RandomSource)?;
+    getrandom::fill(&mut *secret).map_err(|cause| AdminError::RandomSource { source: cause.into() })?;
     let encoded = Zeroizing::new(STANDARD.encode(secret.as_slice()));
     // The name in quotes, or YAML would take some for numbers or booleans. In one allocation, which is wiped.
     let parts =

@@ -71,6 +71,8 @@ impl<'a> Scan<'a> {
                     None => request,
                 })
             });
+            // Backends in this process answer at once; others of the runtime shall have their turn all the same.
+            tokio::task::yield_now().await;
             match stream.next().await {
                 Some(Ok(chunk)) => {
                     self.retry.reset();

@@ -64,15 +64,12 @@ impl Scope {
         let all = || vec![Bytes::copy_from_slice(root.as_bytes())];
         let Some(wanted) = &self.only else { return all() };
         let below: Option<Vec<_>> = wanted.iter().map(Wanted::key_prefix).collect();
-        let Some(mut below) = below else { return all() };
-        below.sort_unstable();
-        let mut prefixes: Vec<Bytes> = Vec::new();
-        for path in below {
-            let prefix = Bytes::from([root, path.trim_matches('/'), "/"].concat());
-            if !prefixes.last().is_some_and(|last| prefix.starts_with(last)) {
-                prefixes.push(prefix);
-            }
-        }
+        let Some(below) = below else { return all() };
+        let mut prefixes: Vec<_> =
+            below.iter().map(|path| Bytes::from([root, path.trim_matches('/'), "/"].concat())).collect();
+        prefixes.sort_unstable();
+        // One that lies within another comes right behind it or behind others that do.
+        prefixes.dedup_by(|inner, outer| inner.starts_with(outer));
         prefixes
     }
 }
