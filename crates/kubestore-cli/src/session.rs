@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use directories::ProjectDirs;
 use kubestore::{
-    Store, Stores, codec::Unstructured, embedded::Embedded, etcd::EtcdKv, transform::EncryptionConfig,
+    Store, Stores, codec::Unstructured, embedded::Embedded, etcd::EtcdKv, kv::Kv, transform::EncryptionConfig,
 };
 
 use crate::{
@@ -84,6 +84,16 @@ impl Session {
     /// The store of a resource.
     pub(crate) fn store(&self, resource: &Resource) -> Store<Unstructured> {
         self.stores.unstructured(resource.group_resource())
+    }
+
+    /// The backend.
+    pub(crate) fn kv(&self) -> &dyn Kv {
+        self.stores.kv()
+    }
+
+    /// The path before every key.
+    pub(crate) fn prefix(&self) -> &str {
+        self.stores.prefix().as_str()
     }
 
     /// The namespace that was named.

@@ -1,12 +1,17 @@
 //! The command line.
 
 mod commands;
+mod encryption;
 mod global;
 
 use clap::{Parser, Subcommand};
 
 pub(crate) use commands::{
     ApplyArgs, CountArgs, DeleteArgs, GetArgs, ListArgs, ListingArgs, OutputArgs, SelectArgs, WatchArgs,
+};
+pub(crate) use encryption::{
+    EncryptionArgs, EncryptionCommand, KeygenArgs, PlanArgs, PlanFormat, Provider, ReportFormat, RewrapArgs,
+    ScopeArgs, StatusArgs, VerifyArgs,
 };
 pub(crate) use global::GlobalArgs;
 
@@ -29,6 +34,7 @@ pub(crate) enum Command {
     Delete(DeleteArgs),
     Count(CountArgs),
     Watch(WatchArgs),
+    Encryption(EncryptionArgs),
 }
 
 const ABOUT: &str = "\

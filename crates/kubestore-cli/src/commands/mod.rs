@@ -3,6 +3,7 @@
 mod apply;
 mod count;
 mod delete;
+mod encryption;
 mod get;
 mod list;
 mod merge;
@@ -36,6 +37,7 @@ pub(crate) async fn run(cli: Cli) -> Result<()> {
         Command::Count(args) => {
             on(global, Access::Read, async |session| count::run(session, args).await).await
         }
+        Command::Encryption(args) => encryption::run(global, args).await,
         Command::Watch(args) => {
             on(global, Access::Read, async |session| watch::run(session, args).await).await
         }

@@ -13,6 +13,7 @@ use clap::ValueEnum;
 
 pub(crate) use columns::{AGE, Cell, Column, DEFAULT, JsonPath, NAME, columns_of};
 pub(crate) use printer::{ListMeta, Printer, Style};
+pub(crate) use table::Table;
 pub(crate) use view::View;
 
 /// A form of output.

@@ -7,14 +7,14 @@ const GAP: usize = 3;
 
 /// A table whose rows are known, or are still to come.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Vec<Vec<String>>,
     widths: Vec<usize>,
 }
 
 impl Table {
     /// Adds a row.
-    pub(super) fn push(&mut self, cells: Vec<String>) {
+    pub(crate) fn push(&mut self, cells: Vec<String>) {
         let cells: Vec<String> = cells.into_iter().map(printable).collect();
         self.widen(&cells);
         self.rows.push(cells);
@@ -29,7 +29,7 @@ impl Table {
     }
 
     /// Writes the rows that were added since the last call. The columns stay as wide as they have become.
-    pub(super) fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(&mut self, out: &mut dyn Write) -> io::Result<()> {
         for row in self.rows.drain(..) {
             let mut line = String::new();
             for (cell, width) in row.iter().zip(&self.widths) {

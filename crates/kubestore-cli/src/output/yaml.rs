@@ -67,9 +67,9 @@ fn leaf(out: &mut String, value: &Value, indent: usize) {
     }
 }
 
-/// As Go writes floats in YAML: shortest, with an exponent from 1e+21 on.
+/// As Go writes floats in YAML: shortest, with an exponent from 1e+06 on and below 1e-04.
 fn float(out: &mut String, number: f64) {
-    let exponent = number.abs() >= 1e21 || (number != 0.0 && number.abs() < 1e-4);
+    let exponent = number.abs() >= 1e6 || (number != 0.0 && number.abs() < 1e-4);
     _ = if !exponent {
         write!(out, "{number}")
     } else {
@@ -212,4 +212,32 @@ fn is_plain(text: &str) -> bool {
         && !text.ends_with([' ', ':'])
         && !text.contains(": ")
         && !text.contains(" #")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the tools of Kubernetes print for the same object, but for lines that they fold.
+    #[test]
+    fn an_object_is_printed_as_kubectl_prints_it() {
+        let map: Map = serde_json::from_str(
+            r##"{"spec": {"a": [], "b": {}, "c": [[1, 2], [3]], "d": [{"a": 1, "b": [1]}, {}], "e": 1.5, "f": 1e21,
+                "g": -1, "h": null, "i": true, "j": 1e-8, "k": 1e20},
+                "data": {"amp": "&a", "blank": "a\n\n\nb\n\n", "brace": "{a}", "bs": "a\\b", "colon": "a: b",
+                "colonend": "a:", "comma": "a, b", "crlf": "a\r\nb\n", "ctl": "a\u0001b", "dash": "- a",
+                "date": "2024-01-01", "dot": ".", "dq": "say \"hi\"", "empty": "", "eq": "=", "float": "1e3",
+                "gt": "> a", "hash": "a #b", "hex": "0x1F", "inf": ".inf", "justnl": "\n", "lead": " a\nb",
+                "merge": "<<", "multi": "line1\nline2\n", "nonl": "line1\nline2", "null": "null", "num": "12",
+                "oct": "0644", "pct": "%a", "plus": "+1", "q": "? a", "quote": "it's", "size": "100Mi",
+                "tab": "a\tb", "tilde": "~", "time": "12:30:45", "trail": "a ", "trailspace": "a \nb\n",
+                "under": "1_000", "version": "v1.2.3", "y": "yes"}}"##,
+        )
+        .unwrap();
+        let mut out = String::new();
+        object(&mut out, &map, 0);
+        assert_eq!(out, include_str!("../../tests/kubectl.yaml"));
+        let read: Map = serde_saphyr::from_str(&out).unwrap();
+        assert_eq!(read, map);
+    }
 }

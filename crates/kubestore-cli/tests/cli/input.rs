@@ -49,69 +49,68 @@ fn the_namespace_is_the_objects_or_the_command_lines() {
     );
 }
 
-/// What cannot be applied, the line that says so, and that nothing of the input was applied.
+/// What cannot be applied, and the line that says so.
+const BAD: &[(&str, &str)] = &[
+    ("a: 1\n b: 2\n", "bad.yaml:7: malformed YAML: "),
+    ("kind: Pod\nmetadata: {name: a}\n", "bad.yaml:6: the object has no apiVersion; write it"),
+    ("apiVersion: v1\nmetadata: {name: a}\n", "bad.yaml:6: the object has no kind; write it"),
+    ("apiVersion: v1\nkind: Pod\n", "bad.yaml:6: the Pod has no metadata.name; write it"),
+    ("apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n", "bad.yaml:6: the Pod has no metadata.name"),
+    ("apiVersion: v1\nkind: Pod\nmetadata: [a]\n", "bad.yaml:6: metadata is not an object"),
+    (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a/b}\n",
+        "bad.yaml:6: pods: the name \"a/b\" cannot be part of a path",
+    ),
+    (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: ..}\n",
+        "bad.yaml:6: pods: the name \"..\" cannot be part of a path",
+    ),
+    (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: A}\n",
+        "bad.yaml:6: pods: the name \"A\" is not up to 253 lower-case",
+    ),
+    (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: A_}\n",
+        "bad.yaml:6: the namespace \"A_\" is not 1 to 63 lower-case",
+    ),
+    (
+        "apiVersion: v9\nkind: Pod\nmetadata: {name: a}\n",
+        "bad.yaml:6: pods have no version \"v9\"; there are: v1",
+    ),
+    (
+        "apiVersion: v1\nkind: Cabbage\nmetadata: {name: a}\n",
+        "bad.yaml:6: unknown kind Cabbage of v1: Kubernetes has none",
+    ),
+    (
+        "apiVersion: v1\nkind: Binding\nmetadata: {name: a}\n",
+        "bad.yaml:6: bindings are answered by an API server",
+    ),
+    (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: 12}\n",
+        "bad.yaml:6: metadata.name is not text; put it in quotes",
+    ),
+    (
+        "apiVersion: 1\nkind: Pod\nmetadata: {name: a}\n",
+        "bad.yaml:6: apiVersion is not text; put it in quotes",
+    ),
+    (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {a: b, c: yes}}\n",
+        "bad.yaml:6: metadata.labels.c is not text; put it in quotes",
+    ),
+    (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: [a]}\n",
+        "bad.yaml:6: metadata.labels is not an object",
+    ),
+    ("- a\n", "bad.yaml:6: is not an object"),
+    ("apiVersion: v1\nkind: List\nitems: [1]\n", "bad.yaml:6 items[0]: is not an object"),
+];
+
 #[test]
 fn a_bad_object_is_named_by_file_and_line_and_nothing_is_written() {
     let k = Kubestore::durable();
     k.apply(&config_map("before", "1"));
     let good = config_map("good", "1");
-    for (bad, wanted) in [
-        ("a: 1\n b: 2\n", "bad.yaml:7: malformed YAML: "),
-        ("kind: Pod\nmetadata: {name: a}\n", "bad.yaml:6: the object has no apiVersion; write it"),
-        ("apiVersion: v1\nmetadata: {name: a}\n", "bad.yaml:6: the object has no kind; write it"),
-        ("apiVersion: v1\nkind: Pod\n", "bad.yaml:6: the Pod has no metadata.name; write it"),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n",
-            "bad.yaml:6: the Pod has no metadata.name",
-        ),
-        ("apiVersion: v1\nkind: Pod\nmetadata: [a]\n", "bad.yaml:6: metadata is not an object"),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: a/b}\n",
-            "bad.yaml:6: pods: the name \"a/b\" cannot be part of a path",
-        ),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: ..}\n",
-            "bad.yaml:6: pods: the name \"..\" cannot be part of a path",
-        ),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: A}\n",
-            "bad.yaml:6: pods: the name \"A\" is not up to 253 lower-case",
-        ),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: A_}\n",
-            "bad.yaml:6: the namespace \"A_\" is not 1 to 63 lower-case",
-        ),
-        (
-            "apiVersion: v9\nkind: Pod\nmetadata: {name: a}\n",
-            "bad.yaml:6: pods have no version \"v9\"; there are: v1",
-        ),
-        (
-            "apiVersion: v1\nkind: Cabbage\nmetadata: {name: a}\n",
-            "bad.yaml:6: unknown kind Cabbage of v1: Kubernetes has none",
-        ),
-        (
-            "apiVersion: v1\nkind: Binding\nmetadata: {name: a}\n",
-            "bad.yaml:6: bindings are answered by an API server",
-        ),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: 12}\n",
-            "bad.yaml:6: metadata.name is not text; put it in quotes",
-        ),
-        (
-            "apiVersion: 1\nkind: Pod\nmetadata: {name: a}\n",
-            "bad.yaml:6: apiVersion is not text; put it in quotes",
-        ),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {a: b, c: yes}}\n",
-            "bad.yaml:6: metadata.labels.c is not text; put it in quotes",
-        ),
-        (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: [a]}\n",
-            "bad.yaml:6: metadata.labels is not an object",
-        ),
-        ("- a\n", "bad.yaml:6: is not an object"),
-        ("apiVersion: v1\nkind: List\nitems: [1]\n", "bad.yaml:6 items[0]: is not an object"),
-    ] {
+    for (bad, wanted) in BAD {
         let file = k.file("bad.yaml", &format!("{good}---\n{bad}").replacen("---\n", "", 1));
         let error = k.run(&format!("apply -f {file}")).error();
         let at = error.find("bad.yaml:").unwrap_or_else(|| panic!("no file in {error}"));

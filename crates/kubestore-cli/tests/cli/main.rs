@@ -10,6 +10,7 @@ mod errors;
 mod get;
 mod input;
 mod paging;
+mod readme;
 mod selectors;
 mod tour;
 mod watch;

@@ -1,0 +1,62 @@
+//! `kubestore encryption`.
+
+mod bar;
+mod keygen;
+mod plan;
+mod rewrap;
+mod show;
+mod status;
+mod verify;
+
+use std::time::Duration;
+
+use anyhow::Result;
+use kubestore::transform::EncryptionConfig;
+use kubestore_admin::Scope;
+
+use crate::{
+    args::{EncryptionArgs, EncryptionCommand, GlobalArgs, ScopeArgs},
+    commands::on,
+    failure::Usage,
+    session::{Access, Session},
+};
+
+pub(super) async fn run(global: &GlobalArgs, args: &EncryptionArgs) -> Result<()> {
+    match &args.command {
+        EncryptionCommand::Status(args) => {
+            let config = read_config(global)?;
+            on(global, Access::Read, async |session| status::run(session, config, args).await).await
+        }
+        EncryptionCommand::Rewrap(args) => {
+            let (config, patience) = (needed_config(global)?, global.timeout);
+            on(global, Access::Read, async |session| rewrap::run(session, &config, patience, args).await)
+                .await
+        }
+        EncryptionCommand::Verify(args) => {
+            let config = needed_config(global)?;
+            on(global, Access::Read, async |session| verify::run(session, &config, args).await).await
+        }
+        EncryptionCommand::Plan(args) => plan::run(global, args).await,
+        EncryptionCommand::Keygen(args) => keygen::run(args),
+    }
+}
+
+fn read_config(global: &GlobalArgs) -> Result<Option<EncryptionConfig>> {
+    Ok(global.encryption_config.as_ref().map(EncryptionConfig::from_file).transpose()?)
+}
+
+fn needed_config(global: &GlobalArgs) -> Result<EncryptionConfig> {
+    let missing = "--encryption-config is needed: name the configuration that the API servers have";
+    read_config(global)?.ok_or_else(|| Usage::new(missing).into())
+}
+
+fn scope(session: &Session, args: &ScopeArgs) -> Result<Scope> {
+    let names = args.resources.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+    let scope = Scope::new(session.prefix()).only(names);
+    Ok(scope.map_err(|error| Usage::new(format!("--resource: {error}")))?)
+}
+
+/// How long a store may be away.
+fn patience(given: Option<Duration>) -> Duration {
+    given.unwrap_or(Duration::from_secs(30))
+}
