@@ -3,8 +3,8 @@
 pub use crate::{Store, Stores};
 pub use kubestore_codec::Unstructured;
 pub use kubestore_core::{
-    CreateOptions, DeleteOptions, GetOptions, ListOptions, Predicate, Preconditions, ResponseMeta, Storage as _,
-    StorageError, StorageExt as _, UpdateOptions, Updated, WatchEvent, WatchOptions,
+    CreateOptions, DeleteOptions, GetOptions, ListOptions, Preconditions, Predicate, ResponseMeta,
+    Storage as _, StorageError, StorageExt as _, UpdateOptions, Updated, WatchEvent, WatchOptions,
 };
 #[cfg(feature = "embedded")]
 pub use kubestore_embedded::Embedded;

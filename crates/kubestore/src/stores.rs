@@ -119,7 +119,10 @@ impl fmt::Debug for Stores {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stores").field("kv", &self.kv).field("prefix", &self.prefix.as_str()).finish_non_exhaustive()
+        f.debug_struct("Stores")
+            .field("kv", &self.kv)
+            .field("prefix", &self.prefix.as_str())
+            .finish_non_exhaustive()
     }
 }
 
