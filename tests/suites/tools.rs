@@ -1,8 +1,6 @@
 //! The tools of the conformance crate, on the embedded engine: what they record is what happened, and what they break
 //! breaks as they say.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;

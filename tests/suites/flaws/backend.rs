@@ -18,7 +18,7 @@ use kubestore_kv::{
 
 /// What is wrong with a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flaw {
+pub(crate) enum Flaw {
     AbsentDeleteWrites,
     ChunksLoseOne,
     ChunksOfTwoRevisions,
@@ -66,7 +66,7 @@ pub enum Flaw {
 
 /// Starts engines with a flaw, or without.
 #[derive(Debug)]
-pub struct Flawed(pub Option<Flaw>);
+pub(crate) struct Flawed(pub(crate) Option<Flaw>);
 
 #[async_trait]
 impl Harness for Flawed {

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 /// Opens a new directory for every case, which is thereby alone on it.
 #[derive(Debug)]
-pub struct Durable;
+pub(crate) struct Durable;
 
 #[async_trait]
 impl Harness for Durable {

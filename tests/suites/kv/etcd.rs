@@ -11,7 +11,7 @@ use crate::support::etcd::{connect, shared, start};
 
 /// Starts etcd as needed.
 #[derive(Debug)]
-pub struct Etcd;
+pub(crate) struct Etcd;
 
 #[async_trait]
 impl Harness for Etcd {

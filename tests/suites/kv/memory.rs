@@ -9,7 +9,7 @@ use kubestore_kv::Kv;
 
 /// Starts a new engine for every case, which is thereby alone on it.
 #[derive(Debug)]
-pub struct Memory;
+pub(crate) struct Memory;
 
 #[async_trait]
 impl Harness for Memory {

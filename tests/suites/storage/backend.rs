@@ -11,19 +11,19 @@ use crate::support::etcd;
 
 /// Where a store keeps its objects.
 #[derive(Clone, Copy, Debug)]
-pub enum Backend {
+pub(crate) enum Backend {
     Durable,
     Etcd,
     Memory,
 }
 
 /// A backend for one case.
-pub struct Started {
-    pub kv: Arc<dyn Kv>,
+pub(crate) struct Started {
+    pub(crate) kv: Arc<dyn Kv>,
     /// Its clock, where that can be moved.
-    pub clock: Option<ManualClock>,
+    pub(crate) clock: Option<ManualClock>,
     /// What has to live as long as the backend is used.
-    pub keep: Box<dyn Any + Send + Sync>,
+    pub(crate) _keep: Box<dyn Any + Send + Sync>,
 }
 
 impl fmt::Debug for Started {
@@ -33,7 +33,7 @@ impl fmt::Debug for Started {
 }
 
 impl Backend {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Durable => "durable",
             Self::Etcd => "etcd",
@@ -41,7 +41,7 @@ impl Backend {
         }
     }
 
-    pub async fn start(self, options: &StoreOptions) -> Started {
+    pub(crate) async fn start(self, options: &StoreOptions) -> Started {
         if matches!(self, Self::Etcd) {
             return start_etcd(options).await;
         }
@@ -50,14 +50,14 @@ impl Backend {
         let builder = Embedded::builder().clock(Arc::new(clock.clone())).progress_interval(interval);
         if matches!(self, Self::Memory) {
             let kv = Arc::new(builder.in_memory());
-            return Started { kv, clock: Some(clock), keep: Box::new(()) };
+            return Started { kv, clock: Some(clock), _keep: Box::new(()) };
         }
         let directory = match TempDir::with_prefix("kubestore-store-") {
             Ok(directory) => directory,
             Err(error) => panic!("no directory to test in: {error}"),
         };
         match builder.open(directory.path()).await {
-            Ok(kv) => Started { kv: Arc::new(kv), clock: Some(clock), keep: Box::new(directory) },
+            Ok(kv) => Started { kv: Arc::new(kv), clock: Some(clock), _keep: Box::new(directory) },
             Err(error) => panic!("{} does not open: {error:?}", directory.path().display()),
         }
     }
@@ -76,5 +76,5 @@ async fn start_etcd(options: &StoreOptions) -> Started {
             (process.endpoint(), Box::new(process))
         }
     };
-    Started { kv: etcd::connect(endpoint).await, clock: None, keep }
+    Started { kv: etcd::connect(endpoint).await, clock: None, _keep: keep }
 }

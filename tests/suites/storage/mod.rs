@@ -4,5 +4,5 @@ mod backend;
 mod store;
 mod tamper;
 
-pub use backend::Backend;
-pub use store::StoreOn;
+pub(crate) use backend::Backend;
+pub(crate) use store::StoreOn;

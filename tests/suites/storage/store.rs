@@ -28,7 +28,7 @@ use super::{
 
 /// Stores on one kind of backend.
 #[derive(Debug)]
-pub struct StoreOn(pub Backend);
+pub(crate) struct StoreOn(pub(crate) Backend);
 
 #[async_trait]
 impl StorageHarness for StoreOn {

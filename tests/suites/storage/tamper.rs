@@ -13,7 +13,7 @@ use kubestore_transform::{
 
 /// Marks values, and opens only what has the mark.
 #[derive(Debug, Default)]
-pub struct Tamper {
+pub(crate) struct Tamper {
     how: Mutex<Tampering>,
     opened: AtomicUsize,
 }
@@ -21,17 +21,17 @@ pub struct Tamper {
 const MARK: &[u8] = b"marked:";
 
 impl Tamper {
-    pub fn set(&self, how: Tampering) {
+    pub(crate) fn set(&self, how: Tampering) {
         *self.how.lock().unwrap_or_else(PoisonError::into_inner) = how;
     }
 
     /// How many values were opened since the last time.
-    pub fn take_opened(&self) -> usize {
+    pub(crate) fn take_opened(&self) -> usize {
         self.opened.swap(0, Ordering::Relaxed)
     }
 
     /// The value that `stored` was made of, whatever is done to values at the moment.
-    pub fn reveal(stored: &Bytes) -> Bytes {
+    pub(crate) fn reveal(stored: &Bytes) -> Bytes {
         stored.slice(if stored.starts_with(MARK) { MARK.len() } else { 0 }..)
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 static SHARED: Mutex<Weak<EtcdProcess>> = Mutex::const_new(Weak::new());
 
 /// The etcd that all cases share which can.
-pub async fn shared() -> Arc<EtcdProcess> {
+pub(crate) async fn shared() -> Arc<EtcdProcess> {
     let mut shared = SHARED.lock().await;
     if let Some(process) = shared.upgrade() {
         return process;
@@ -21,7 +21,7 @@ pub async fn shared() -> Arc<EtcdProcess> {
 }
 
 /// An etcd for one case alone.
-pub async fn start<const N: usize>(args: [&str; N]) -> EtcdProcess {
+pub(crate) async fn start<const N: usize>(args: [&str; N]) -> EtcdProcess {
     match EtcdProcess::start_with(args).await {
         Ok(process) => process,
         Err(error) => panic!("no etcd to test with: {error}"),
@@ -29,7 +29,7 @@ pub async fn start<const N: usize>(args: [&str; N]) -> EtcdProcess {
 }
 
 /// A client of the etcd at `endpoint`.
-pub async fn connect(endpoint: String) -> Arc<dyn Kv> {
+pub(crate) async fn connect(endpoint: String) -> Arc<dyn Kv> {
     match EtcdKv::connect([endpoint.clone()]).await {
         Ok(kv) => Arc::new(kv),
         Err(error) => panic!("no connection to {endpoint}: {error:?}"),

@@ -1,3 +1,3 @@
 //! What several suites need.
 
-pub mod etcd;
+pub(crate) mod etcd;
