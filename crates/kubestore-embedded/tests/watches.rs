@@ -28,7 +28,8 @@ on_every_form! {
     a_delete_at_the_compacted_revision_is_seen,
     previous_values_are_missing_where_compacted,
     a_quiet_watch_outlives_compaction,
-    a_slow_watch_is_overtaken_by_compaction,
+    what_was_written_while_a_watch_was_in_step_outlives_compaction,
+    a_watch_that_is_far_behind_is_overtaken_by_compaction,
     progress_comes_after_the_events_and_only_to_its_group,
     progress_never_overtakes_events,
     progress_is_told_from_time_to_time,
@@ -197,20 +198,43 @@ async fn a_quiet_watch_outlives_compaction(form: Form) {
     }
 }
 
-async fn a_slow_watch_is_overtaken_by_compaction(form: Form) {
+async fn what_was_written_while_a_watch_was_in_step_outlives_compaction(form: Form) {
+    let Fixture { kv, .. } = &Fixture::new(form).await;
+    create(kv, "a", "0").await; // 2
+    let request = WatchRequest::new(WatchGroup::new(), prefix("a")).with_previous();
+    let mut watch = kv.watch(request).await.unwrap();
+    for number in 1..=3 {
+        let at = put(kv, "a", &number.to_string()).await; // 3 to 5
+        kv.compact(Revision(at)).await.unwrap();
+    }
+    let expected = ["put a=1 @3 was 0 @2", "put a=2 @4 was 1 @3", "put a=3 @5 was 2 @4"];
+    assert_eq!(events(&mut watch, 3).await, expected);
+    put(kv, "a", "4").await;
+    kv.compact(Revision(6)).await.unwrap();
+    assert_eq!(events(&mut watch, 1).await, ["put a=4 @6 was 3 @5"]);
+}
+
+async fn a_watch_that_is_far_behind_is_overtaken_by_compaction(form: Form) {
     let Fixture { kv, .. } = &Fixture::new(form).await;
     let mut watch = watch_now(kv, "").await;
-    for number in 1..=5 {
-        put(kv, "a", &number.to_string()).await; // 2 to 6
+    let size = 1 << 20;
+    let value = "x".repeat(size);
+    for _ in 0..20 {
+        put(kv, "a", &value).await; // 2 to 21: more bytes than may wait
     }
-    kv.compact(Revision(2)).await.unwrap();
-    assert_eq!(events(&mut watch, 5).await.first().unwrap(), "put a=1 @2");
-    let mut watch = watch_now(kv, "").await;
-    put(kv, "a", "x").await; // 7
-    put(kv, "a", "x").await; // 8
-    kv.compact(Revision(8)).await.unwrap();
-    let error = failure(&mut watch).await;
-    assert_eq!((error.kind(), error.revision()), (KvErrorKind::Compacted, Some(Revision(8))));
+    kv.compact(Revision(21)).await.unwrap();
+    let mut seen = 0;
+    let error = loop {
+        match next(&mut watch).await {
+            Some(Ok(WatchItem::Events { events, .. })) => seen += events.len(),
+            Some(Ok(other)) => panic!("unexpected {other:?}"),
+            Some(Err(error)) => break error,
+            None => panic!("the watch ended without a word"),
+        }
+    };
+    assert!((8..20).contains(&seen), "{seen} waited");
+    assert_eq!((error.kind(), error.revision()), (KvErrorKind::Compacted, Some(Revision(21))));
+    assert!(watch.next().await.is_none());
 }
 
 async fn progress_comes_after_the_events_and_only_to_its_group(form: Form) {

@@ -34,15 +34,23 @@ pub(crate) struct Slot {
     parking: Mutex<Parking>,
 }
 
+/// The most commits that wait for a watch; one that falls further behind reads the log, and may be overtaken.
+const MOST_COMMITS: usize = 8_192;
+/// The most bytes that wait for a watch.
+const MOST_BYTES: usize = 16 << 20;
+
 /// Where a watch stands between two polls.
 ///
-/// A parked watch has been given all there is for it. While it stays parked the writer moves its cursor past whatever
-/// does not concern it, so that it is never overtaken by a compaction that took nothing from it.
+/// A parked watch is in step. While it stays parked the writer hands it what concerns it and moves its cursor past
+/// everything else, so that no compaction overtakes it: what was written while it was in step is its own, as on etcd.
 #[derive(Debug)]
 pub(crate) struct Parking {
     /// The next revision to look at, as far as known.
     pub(crate) cursor: i64,
     pub(crate) parked: bool,
+    /// What was written for it while it was parked.
+    pending: Vec<Commit>,
+    pending_bytes: usize,
     /// Progress was asked for.
     pub(crate) progress: bool,
     /// The engine is closed.
@@ -59,27 +67,42 @@ impl Slot {
         self.parking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells a parked watch of new commits; the waker, if one of them is for it.
+    /// Hands a parked watch the commits that concern it; the waker, if there are any.
     fn notice(&self, commits: &[Commit], head: i64) -> Option<Waker> {
         let mut parking = self.parking();
         if !parking.parked {
             return None;
         }
-        let cursor = parking.cursor;
-        let wanted = commits.iter().find(|commit| {
-            commit.iter().any(|event| event.revision() >= cursor && self.target.contains(&event.record.key))
-        });
-        match wanted.and_then(|commit| commit.first()) {
-            Some(event) => {
-                parking.cursor = event.revision();
+        let mut told = false;
+        for commit in commits {
+            let (revision, bytes) = self.wanted(commit);
+            let Some(bytes) = bytes.filter(|_| revision >= parking.cursor) else { continue };
+            told = true;
+            if parking.pending.len() >= MOST_COMMITS || parking.pending_bytes >= MOST_BYTES {
+                parking.cursor = revision;
                 parking.parked = false;
-                parking.waker.take()
+                return parking.waker.take();
             }
-            None => {
-                parking.cursor = cursor.max(head + 1);
-                None
-            }
+            parking.pending.push(Arc::clone(commit));
+            parking.pending_bytes += bytes;
         }
+        parking.cursor = parking.cursor.max(head + 1);
+        if told { parking.waker.take() } else { None }
+    }
+
+    /// The commit's revision, and the bytes of what concerns this watch if anything does.
+    fn wanted(&self, commit: &Commit) -> (i64, Option<usize>) {
+        let revision = commit.first().map_or(0, |event| event.revision());
+        let wanted = commit.iter().filter(|event| self.target.contains(&event.record.key));
+        (revision, wanted.map(|event| event.size(true)).reduce(|all, one| all + one))
+    }
+}
+
+impl Parking {
+    /// Takes what waits.
+    pub(crate) fn take_pending(&mut self) -> Vec<Commit> {
+        self.pending_bytes = 0;
+        std::mem::take(&mut self.pending)
     }
 }
 
@@ -89,7 +112,15 @@ impl Hub {
         let mut inner = self.lock();
         inner.last += 1;
         let closed = inner.closed;
-        let parking = Mutex::new(Parking { cursor: 0, parked: false, progress: false, closed, waker: None });
+        let parking = Mutex::new(Parking {
+            cursor: 0,
+            parked: false,
+            pending: Vec::new(),
+            pending_bytes: 0,
+            progress: false,
+            closed,
+            waker: None,
+        });
         let slot = Arc::new(Slot { id: inner.last, group, target, start, parking });
         inner.slots.insert(slot.id, Arc::clone(&slot));
         slot

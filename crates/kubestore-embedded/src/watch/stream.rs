@@ -1,6 +1,7 @@
 //! One watch: reads the log from its own place, at its own pace.
 
 use std::{
+    collections::VecDeque,
     fmt,
     pin::Pin,
     sync::Arc,
@@ -12,7 +13,7 @@ use kubestore_kv::{BoxFuture, KvError, KvErrorKind, KvEvent, Revision, WatchItem
 use tokio::task::coop;
 
 use super::hub::Slot;
-use crate::{engine::Shared, state::State};
+use crate::{engine::Shared, record::Commit, state::State};
 
 /// The most events in one item, unless one revision has more.
 const BATCH_EVENTS: usize = 1000;
@@ -26,7 +27,9 @@ pub(crate) struct WatchStream {
     shared: Arc<Shared>,
     slot: Arc<Slot>,
     previous: bool,
-    /// The next revision to look at.
+    /// What is below the cursor and not given yet, and whether its previous values may be given.
+    pending: VecDeque<(Commit, bool)>,
+    /// The next revision of the log to look at.
     cursor: i64,
     /// Progress is due once everything up to this revision was given.
     progress_at: Option<i64>,
@@ -47,6 +50,7 @@ impl WatchStream {
             shared,
             slot,
             previous: request.previous,
+            pending: VecDeque::new(),
             cursor,
             progress_at: None,
             timer: None,
@@ -71,25 +75,35 @@ impl WatchStream {
         true
     }
 
-    /// Parks the watch until its next poll if nothing for it is in the log. A consumer that takes its time then loses
-    /// nothing to a compaction that did not concern it.
+    /// Parks the watch until its next poll if it can be brought in step. A consumer that takes its time then loses
+    /// nothing to a compaction.
     fn settle(&mut self) {
-        let mut looked_at = 0;
         while !self.park(None) {
             let state = self.shared.snapshot();
-            if self.cursor > state.head || self.cursor < state.compacted {
+            if self.cursor > state.head || self.cursor < state.compacted || !self.read_log(&state) {
                 return;
             }
-            for (revision, commit) in state.log.from(self.cursor) {
-                let wanted = commit.iter().any(|event| self.slot.target().contains(&event.record.key));
-                looked_at += 1;
-                if wanted || looked_at > SCAN_REVISIONS {
-                    return;
-                }
-                self.cursor = revision + 1;
-            }
-            self.cursor = self.cursor.max(state.head + 1);
         }
+    }
+
+    /// Moves what concerns the watch from the log to `pending`, and the cursor past it and past all else. `false`: there
+    /// is more in the log than is read at once.
+    fn read_log(&mut self, state: &State) -> bool {
+        let mut bytes = 0;
+        for ((revision, commit), looked_at) in state.log.from(self.cursor).zip(0..) {
+            if self.pending.len() >= BATCH_EVENTS || bytes >= BATCH_BYTES || looked_at >= SCAN_REVISIONS {
+                return false;
+            }
+            let wanted = commit.iter().filter(|event| self.slot.target().contains(&event.record.key));
+            if let Some(size) = wanted.map(|event| event.size(self.previous)).reduce(|all, one| all + one) {
+                bytes += size;
+                // What the compacted revision replaced is compacted itself.
+                self.pending.push_back((Arc::clone(commit), revision > state.compacted));
+            }
+            self.cursor = revision + 1;
+        }
+        self.cursor = self.cursor.max(state.head + 1);
+        true
     }
 
     /// Takes the watch back from the writer; `false` if the engine is closed.
@@ -98,6 +112,7 @@ impl WatchStream {
         parking.parked = false;
         parking.waker = None;
         self.cursor = self.cursor.max(parking.cursor);
+        self.pending.extend(parking.take_pending().into_iter().map(|commit| (commit, true)));
         if self.progress_at.is_none() && std::mem::take(&mut parking.progress) {
             // Any later request is answered after this one.
             self.progress_at = Some(i64::MAX);
@@ -105,22 +120,30 @@ impl WatchStream {
         !parking.closed
     }
 
-    /// The next item of `state`, if it has one.
+    /// The next item, if there is one: what waits, then progress, then what is in the log of `state`.
     fn next_item(&mut self, state: &State) -> Option<Result<WatchItem, KvError>> {
-        if self.cursor < state.compacted {
-            return Some(Err(KvError::compacted("watch", Revision(state.compacted))));
-        }
-        if let Some(at) = self.progress_at {
-            let at = at.min(state.head);
-            self.progress_at = Some(at);
-            if self.cursor > at {
-                self.progress_at = None;
-                return Some(Ok(self.progress(state)));
+        if self.pending.is_empty() {
+            if self.cursor < state.compacted {
+                return Some(Err(KvError::compacted("watch", Revision(state.compacted))));
             }
+            if let Some(at) = self.progress_at {
+                let at = at.min(state.head);
+                self.progress_at = Some(at);
+                if self.cursor > at {
+                    self.progress_at = None;
+                    return Some(Ok(self.progress(state)));
+                }
+            }
+            self.read_log(state);
         }
-        let events = self.collect(state);
+        self.waiting().map(Ok)
+    }
+
+    /// An item of what waits.
+    fn waiting(&mut self) -> Option<WatchItem> {
+        let events = self.batch();
         let through = events.last()?.kv.mod_revision;
-        Some(Ok(WatchItem::Events { events, through }))
+        Some(WatchItem::Events { events, through })
     }
 
     /// Everything below the cursor was given, and nothing beyond the head exists.
@@ -128,23 +151,18 @@ impl WatchStream {
         WatchItem::Progress(Revision((self.cursor - 1).min(state.head)))
     }
 
-    /// Whole revisions, as many as fit; moves the cursor past them and past what is not watched.
-    fn collect(&mut self, state: &State) -> Vec<KvEvent> {
+    /// Whole revisions of what waits, as many as fit.
+    fn batch(&mut self) -> Vec<KvEvent> {
         let mut events = Vec::new();
         let mut bytes = 0;
-        for ((revision, commit), looked_at) in state.log.from(self.cursor).zip(0..) {
-            if events.len() >= BATCH_EVENTS || bytes >= BATCH_BYTES || looked_at >= SCAN_REVISIONS {
-                return events;
-            }
-            // What the compacted revision replaced is compacted itself.
-            let previous = self.previous && revision > state.compacted;
+        while events.len() < BATCH_EVENTS && bytes < BATCH_BYTES {
+            let Some((commit, previous)) = self.pending.pop_front() else { break };
+            let previous = previous && self.previous;
             for event in commit.iter().filter(|event| self.slot.target().contains(&event.record.key)) {
                 bytes += event.size(previous);
                 events.push(event.to_event(previous));
             }
-            self.cursor = revision + 1;
         }
-        self.cursor = self.cursor.max(state.head + 1);
         events
     }
 
@@ -167,6 +185,13 @@ impl Stream for WatchStream {
             return Poll::Ready(None);
         }
         let budget = ready!(coop::poll_proceed(context));
+        if !this.pending.is_empty() {
+            // The watch stays as it is, parked or not: what it holds itself is given first, so that it never holds more
+            // than was once handed over.
+            budget.made_progress();
+            this.timer = None;
+            return Poll::Ready(this.waiting().map(Ok));
+        }
         loop {
             if !this.unpark() {
                 this.finished = true;
