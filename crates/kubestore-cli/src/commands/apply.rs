@@ -1,6 +1,9 @@
 //! `kubestore apply`.
 
-use std::io::{self, Write};
+use std::{
+    collections::HashSet,
+    io::{self, Write},
+};
 
 use anyhow::{Context, Result, bail};
 use kubestore::{
@@ -10,7 +13,7 @@ use kubestore::{
 };
 
 use super::{
-    merge,
+    many, merge,
     plan::{Planned, plan},
 };
 use crate::{
@@ -43,18 +46,30 @@ pub(super) async fn run(session: &mut Session, args: &ApplyArgs, documents: Vec<
     let mut printer = args.output.map(|format| {
         Printer::new(Style { namespaces: true, single: planned.len() == 1, ..Style::plain(format) })
     });
-    for one in planned {
-        let place = format!("{}: {}", one.origin, one.resource.object_name(&one.name));
-        let (outcome, object) = apply(&one, session, args.replace_status).await.context(place)?;
-        match &mut printer {
-            Some(printer) => printer.object(&one.resource, &object)?,
-            None => writeln!(io::stdout(), "{} {}", one.resource.object_name(&one.name), outcome.word())?,
-        }
-    }
-    if let Some(printer) = &mut printer {
+    let keys: HashSet<&str> = planned.iter().map(|one| one.key.as_str()).collect();
+    // Of two documents of one object the later one counts.
+    let one_by_one = keys.len() < planned.len();
+    let session = &*session;
+    let applied = many::each(
+        planned,
+        one_by_one,
+        async |one| {
+            let place = || format!("{}: {}", one.origin, one.resource.object_name(&one.name));
+            apply(one, session, args.replace_status).await.with_context(place)
+        },
+        |one, (outcome, object)| {
+            match &mut printer {
+                Some(printer) => printer.object(&one.resource, &object)?,
+                None => writeln!(io::stdout(), "{} {}", one.resource.object_name(&one.name), outcome.word())?,
+            }
+            Ok(())
+        },
+    )
+    .await;
+    if let Some(printer) = printer.as_mut().filter(|printer| printer.count() > 0) {
         printer.finish(&ListMeta::default())?;
     }
-    Ok(())
+    applied
 }
 
 async fn apply(

@@ -15,6 +15,7 @@ use kubestore::{
 
 use super::{
     get::tell_missing,
+    many,
     plan::{Planned, plan},
     read,
 };
@@ -51,25 +52,39 @@ pub(super) async fn run(session: &mut Session, args: &DeleteArgs, documents: Vec
     } else {
         plan(documents, session).await?.into_iter().map(Doomed::from).collect()
     };
-    for one in &doomed {
-        let name = one.resource.object_name(&one.name);
-        if delete(session, one, args.force).await.with_context(|| name.clone())? {
-            let line = if args.output.is_some() {
-                name
-            } else {
-                let kind = name.split('/').next().unwrap_or_default();
-                format!("{kind} {:?} deleted", one.name)
-            };
-            writeln!(io::stdout(), "{line}")?;
-        } else if one.uid.is_empty() && !args.ignore_not_found {
-            missing += 1;
-            tell_missing(&one.resource, &one.namespace, &one.name)?;
-        }
-    }
-    if doomed.is_empty() && args.output.is_none() {
+    let is_empty = doomed.is_empty();
+    let session = &*session;
+    let names_only = args.output.is_some();
+    many::each(
+        doomed,
+        false,
+        async |one| {
+            delete(session, one, args.force).await.with_context(|| one.resource.object_name(&one.name))
+        },
+        |one, was_there| {
+            if was_there {
+                writeln!(io::stdout(), "{}", deleted(one, names_only))?;
+            } else if one.uid.is_empty() && !args.ignore_not_found {
+                missing += 1;
+                tell_missing(&one.resource, &one.namespace, &one.name)?;
+            }
+            Ok(())
+        },
+    )
+    .await?;
+    if is_empty && !names_only {
         writeln!(io::stderr(), "No resources found")?;
     }
     if missing > 0 { Err(AlreadyTold.into()) } else { Ok(()) }
+}
+
+/// The line about an object that is gone.
+fn deleted(one: &Doomed, name_only: bool) -> String {
+    let name = one.resource.object_name(&one.name);
+    match name.split_once('/') {
+        Some((kind, _)) if !name_only => format!("{kind} {:?} deleted", one.name),
+        _ => name,
+    }
 }
 
 /// Refuses what does not go together, above all to delete everything by leaving something out.

@@ -6,6 +6,7 @@ mod delete;
 mod encryption;
 mod get;
 mod list;
+mod many;
 mod merge;
 mod plan;
 mod read;

@@ -74,7 +74,10 @@ fn what_one_store_shows_another_takes() {
     assert_eq!(copy.apply(&list), "configmap/a created\nconfigmap/b created\n");
     assert_eq!(field(&copy, "cm/b", "/data"), field(&k, "cm/b", "/data"));
     let list = k.run("get cm -o json").ok();
-    assert!(copy.run_words(&["apply", "-f", "-"], &list).error().contains("another object"));
+    let refused = copy.run_words(&["apply", "-f", "-"], &list);
+    assert_eq!((refused.code, refused.stdout.as_str()), (1, ""));
+    assert!(refused.stderr.lines().all(|line| line.contains("another object of this name")), "{refused:?}");
+    assert_eq!(refused.stderr.lines().count(), 2, "{refused:?}");
 }
 
 #[test]
@@ -87,4 +90,31 @@ fn stored_objects_can_be_shown() {
         &[config_map("a", "1"), config_map("b", "1")].concat(),
     );
     assert_eq!(names.ok(), "configmap/a\nconfigmap/b\n");
+}
+
+#[test]
+fn what_was_written_beside_a_failure_is_told() {
+    let k = Kubestore::durable();
+    k.apply(&config_map("c050", "1"));
+    let stale = config_map("c050", "2").replace("{name: c050}", "{name: c050, resourceVersion: '1'}");
+    let all: String = (0..200)
+        .map(|number| if number == 50 { stale.clone() } else { config_map(&format!("c{number:03}"), "1") })
+        .collect();
+    let ran = k.run_words(&["apply", "-f", "-"], &all);
+    assert_eq!(ran.code, 1);
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    assert!(ran.stderr.contains("configmap/c050: the object was changed since the file was made"), "{ran:?}");
+    let created = ran.stdout.lines().count();
+    assert!((50..199).contains(&created), "{created} created although the 51st failed");
+    assert!(ran.stdout.lines().is_sorted(), "{ran:?}");
+    assert_eq!(k.run("count cm").ok(), format!("{}\n", created + 1));
+}
+
+#[test]
+fn the_later_of_two_documents_of_one_object_counts() {
+    let k = Kubestore::durable();
+    let all: String = (0..40).map(|number| config_map("a", &number.to_string())).collect();
+    let told = k.apply(&all);
+    assert!(told.starts_with("configmap/a created\nconfigmap/a configured\n"), "{told}");
+    assert_eq!(field(&k, "cm/a", "/data/key"), "39");
 }
