@@ -11,6 +11,7 @@ mod get;
 mod input;
 mod paging;
 mod readme;
+mod rotation;
 mod selectors;
 mod tour;
 mod watch;

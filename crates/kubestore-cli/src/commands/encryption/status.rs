@@ -78,7 +78,8 @@ fn share(part: u64, whole: u64) -> String {
 
 fn summary(census: &Census, judged: bool) -> String {
     let Census { values, bytes, revision, .. } = census;
-    let mut text = format!("{values} values, {bytes} bytes, at revision {revision}");
+    let s = if *values == 1 { "" } else { "s" };
+    let mut text = format!("{values} value{s}, {bytes} bytes, at revision {revision}");
     if judged {
         for standing in [Standing::Current, Standing::Stale, Standing::Unreadable, Standing::Unknown] {
             let values = census.values_that_are(standing);
