@@ -145,14 +145,14 @@ impl Kv for Embedded {
 
     async fn list(&self, request: ListRequest) -> Result<ListResponse, KvError> {
         consume_budget().await;
-        let scan = Scan::new(self.0.core.snapshot("list")?, &request)?;
+        let scan = Scan::new(self.0.core.shared("list")?, &request)?;
         let head = scan.head();
         let (kvs, end) = scan.finish().await;
         Ok(ListResponse::new(kvs, head, end.more, end.count))
     }
 
     fn list_chunks(&self, request: ListRequest) -> BoxStream<Result<ListChunk, KvError>> {
-        match self.0.core.snapshot("list").and_then(|state| Scan::new(state, &request)) {
+        match self.0.core.shared("list").and_then(|shared| Scan::new(shared, &request)) {
             Err(error) => Box::pin(stream::iter([Err(error)])),
             Ok(scan) => Box::pin(stream::unfold(Some(scan), |scan| async move {
                 let mut scan = scan?;
@@ -166,7 +166,7 @@ impl Kv for Embedded {
 
     async fn count(&self, prefix: Bytes) -> Result<i64, KvError> {
         consume_budget().await;
-        let (_, end) = Scan::counting(self.0.core.snapshot("count")?, &prefix).finish().await;
+        let (_, end) = Scan::counting(self.0.core.shared("count")?, prefix)?.finish().await;
         Ok(end.count.unwrap_or_default())
     }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod builder;
+mod counts;
 #[cfg(feature = "durable")]
 mod durable;
 mod embedded;

@@ -27,6 +27,7 @@ on_every_form! {
     the_past_stays_readable,
     revisions_beyond_the_head_and_below_one,
     ranges_begin_end_and_count_as_etcds,
+    every_page_counts_what_is_left,
     keys_of_all_bytes_are_ordered,
     parts_of_a_list_are_of_one_revision,
     parts_are_bounded_and_counted,
@@ -183,6 +184,44 @@ async fn ranges_begin_end_and_count_as_etcds(form: Form) {
     assert_eq!(kv.count("p".into()).await.unwrap(), 5);
     assert_eq!(kv.count("p/".into()).await.unwrap(), 3);
     assert_eq!(kv.count("x".into()).await.unwrap(), 0);
+}
+
+async fn every_page_counts_what_is_left(form: Form) {
+    let Fixture { kv, .. } = &Fixture::new(form).await;
+    futures_util::future::join_all(
+        (0..1000).map(|number| async move { create(kv, &format!("p/{number:03}"), "x").await }),
+    )
+    .await;
+    create(kv, "p", "x").await;
+    let at = Revision(create(kv, "q", "x").await);
+    for round in 0..2 {
+        let mut start = Bytes::from_static(b"p/");
+        for page in 0..10 {
+            let request = ListRequest::new("p/").from_key(start.clone()).at(at).limit(100);
+            let list = kv.list(request.clone()).await.unwrap();
+            let left = 1000 - 100 * page;
+            assert_eq!((list.kvs.len(), list.count, list.more), (100, Some(left), left > 100), "page {page}");
+            assert_eq!(list.kvs[0].key, format!("p/{:03}", 100 * page));
+            let wider = kv.list(ListRequest::new("p").from_key(start).at(at).limit(100)).await.unwrap();
+            assert_eq!(
+                (wider.kvs.len(), wider.count),
+                (100, Some(left)),
+                "of another range from the same key"
+            );
+            let parts: Vec<_> = kv.list_chunks(request).map(Result::unwrap).collect().await;
+            assert_eq!(parts.last().unwrap().end.unwrap().count, Some(left));
+            start = [&list.kvs[99].key[..], b"\0"].concat().into();
+            delete(kv, &format!("p/{:03}", 999 - 20 * round - page)).await;
+            create(kv, &format!("p/{:03}/new/{round}", 100 * page), "x").await;
+        }
+    }
+    let newest = kv.list(ListRequest::new("p/").limit(1)).await.unwrap();
+    assert_eq!(newest.count, Some(1000));
+    assert_eq!(kv.count("p/".into()).await.unwrap(), 1000);
+    assert_eq!(kv.count("p/".into()).await.unwrap(), 1000);
+    delete(kv, "p/000").await;
+    assert_eq!(kv.count("p/".into()).await.unwrap(), 999);
+    assert_eq!(kv.list(ListRequest::new("p/").limit(1)).await.unwrap().count, Some(999));
 }
 
 async fn keys_of_all_bytes_are_ordered(form: Form) {

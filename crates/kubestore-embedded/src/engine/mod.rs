@@ -15,6 +15,7 @@ pub(crate) use expiry::Expiry;
 use inline::Inline;
 
 use crate::{
+    counts::Counts,
     record::Commit,
     state::{Change, State},
     watch::Hub,
@@ -33,6 +34,7 @@ pub(crate) struct Options {
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) hub: Hub,
+    pub(crate) counts: Counts,
     /// Told when a lease was granted or ended.
     pub(crate) leases_changed: Notify,
     published: ArcSwap<State>,
@@ -43,6 +45,7 @@ impl Shared {
         Self {
             options,
             hub: Hub::default(),
+            counts: Counts::default(),
             leases_changed: Notify::new(),
             published: ArcSwap::from_pointee(state),
         }
