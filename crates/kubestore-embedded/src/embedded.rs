@@ -214,6 +214,7 @@ impl Kv for Embedded {
 
     async fn compact(&self, revision: Revision) -> Result<(), KvError> {
         self.0.write("compact", Op::Compact(revision)).await?;
+        tracing::debug!(revision = revision.0, "compacted");
         self.0.core.clean().await;
         Ok(())
     }

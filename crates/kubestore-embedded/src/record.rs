@@ -1,12 +1,11 @@
 //! One version of one key, and what a write did to it.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 use kubestore_kv::{KeyValue, KvEvent, LeaseId, Revision};
 
 /// One version of one key, shared by the index, the old versions and the log. Version 0 is a tombstone.
-#[derive(Debug)]
 pub(crate) struct Record {
     pub(crate) key: Bytes,
     pub(crate) value: Bytes,
@@ -41,6 +40,13 @@ impl Record {
         let mut kv = self.key_only();
         kv.value = self.value.clone();
         kv
+    }
+}
+
+/// Without the value, which may be somebody's secret.
+impl fmt::Debug for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Record").field("at", &self.key_only()).field("value_len", &self.value.len()).finish()
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use kubestore_kv::BoxError;
 
 /// Changes that happen together or not at all.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Batch {
     pub(crate) puts: Vec<(Vec<u8>, Vec<u8>)>,
     pub(crate) removes: Vec<Vec<u8>>,

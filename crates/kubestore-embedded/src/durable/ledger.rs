@@ -7,7 +7,7 @@ use kubestore_kv::{BoxError, KvError, KvErrorKind};
 use super::{
     base::{Base, Batch, WriteError},
     codec::{self, Entry, META_KEY, Meta},
-    directory::{Directory, base_error, directory_error},
+    directory::{Directory, base_error, directory_error, is_full},
     fjall::FjallBase,
     load::{Leftover, Loaded, load},
     mark::{Acknowledged, Mark},
@@ -134,10 +134,12 @@ impl Ledger {
     fn write(&mut self, mut draft: Draft, sync: bool) -> Result<(), CommitError> {
         draft.meta.sequence += 1;
         draft.batch.puts.push((META_KEY.to_vec(), draft.meta.encode()));
-        match self.base.write(&draft.batch, sync) {
-            Ok(()) => {}
-            Err(WriteError::NotSynced(cause)) => return Err(CommitError::InDoubt(cause)),
-            Err(WriteError::Refused(cause)) => self.settle(&draft.meta, cause)?,
+        match self.try_write(&draft, sync) {
+            // A base that refuses because of what happened to it earlier is a new one once it is opened again.
+            Err(CommitError::NotApplied(cause)) if !is_full(cause.as_ref()) => {
+                self.try_write(&draft, sync)?
+            }
+            tried => tried?,
         }
         self.meta = draft.meta;
         self.living = (self.living + draft.born).saturating_sub(draft.died);
@@ -146,6 +148,14 @@ impl Ledger {
             self.acknowledge();
         }
         Ok(())
+    }
+
+    fn try_write(&mut self, draft: &Draft, sync: bool) -> Result<(), CommitError> {
+        match self.base.write(&draft.batch, sync) {
+            Ok(()) => Ok(()),
+            Err(WriteError::NotSynced(cause)) => Err(CommitError::InDoubt(cause)),
+            Err(WriteError::Refused(cause)) => self.settle(&draft.meta, cause),
+        }
     }
 
     /// Finds out whether a batch that was refused is there all the same.

@@ -162,6 +162,19 @@ async fn a_full_disk_refuses_writes_until_there_is_room() {
 }
 
 #[tokio::test]
+async fn a_base_that_refuses_is_opened_again_and_asked_once_more() {
+    let rig = Rig::new().await;
+    rig.disk.fail(Fault::Refused { full: false, lands: false });
+    assert_eq!(create(&rig.kv, "a").await.unwrap(), 2);
+    rig.disk.fail(Fault::Refused { full: false, lands: false });
+    rig.disk.fail(Fault::Refused { full: false, lands: false });
+    assert_eq!(create(&rig.kv, "b").await.unwrap_err().kind(), KvErrorKind::Internal);
+    let rig = rig.reopen().await;
+    assert_eq!(rig.keys().await, ["a"]);
+    assert_eq!(create(&rig.kv, "b").await.unwrap(), 3);
+}
+
+#[tokio::test]
 async fn a_refused_write_that_is_there_all_the_same_is_acknowledged() {
     let rig = Rig::new().await;
     rig.disk.fail(Fault::Refused { full: false, lands: true });

@@ -43,6 +43,8 @@ pub(super) struct Worker {
     shared: Arc<Shared>,
     ledger: Ledger,
     trouble: Option<Trouble>,
+    /// That the disk was full, until a commit succeeds: what fails meanwhile fails because of that.
+    full: Option<Cause>,
 }
 
 /// Why writes are refused.
@@ -55,7 +57,7 @@ struct Trouble {
 
 impl Worker {
     pub(super) fn new(shared: Arc<Shared>, ledger: Ledger) -> Self {
-        Self { shared, ledger, trouble: None }
+        Self { shared, ledger, trouble: None, full: None }
     }
 
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
@@ -136,6 +138,7 @@ impl Worker {
         };
         match committed {
             Ok(()) => {
+                self.full = None;
                 for (_, reply, answer) in answers {
                     let _ = reply.send(answer);
                 }
@@ -170,7 +173,14 @@ impl Worker {
         self.trouble = Some(match error {
             CommitError::NotApplied(cause) => {
                 tracing::warn!(%directory, error = %cause, "a commit failed; nothing of it was written");
-                Trouble { cause: Cause::new(cause), until: Some(Instant::now() + FULL_PAUSE) }
+                let cause = Cause::new(cause);
+                if cause.full {
+                    self.full = Some(cause.clone());
+                }
+                Trouble {
+                    cause: self.full.clone().unwrap_or(cause),
+                    until: Some(Instant::now() + FULL_PAUSE),
+                }
             }
             CommitError::InDoubt(cause) => {
                 tracing::error!(%directory, error = %cause, "a commit failed and may be on disk; no more is written");
