@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking and says why")]
 
+mod command;
+
 use std::path::PathBuf;
 
 use kubestore_tests::{
@@ -25,6 +27,12 @@ async fn passes(kind: BackendKind, options: Options) {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_recording_passes_in_memory() {
     passes(BackendKind::Memory, Options::default()).await;
+}
+
+/// The reference's requests too, one by one: transactions of the same shape, no read more and none less.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_requests_are_those_of_the_reference() {
+    passes(BackendKind::Memory, Options::default().with_trace(true)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

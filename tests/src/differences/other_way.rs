@@ -10,19 +10,18 @@ use super::{
 use crate::{
     compare::compare,
     model::{Behaviour, Model},
-    recording::{Action, Expectation, Scenario, Step},
+    recording::{Action, Expectation, Scenario, Source, Step},
 };
 
 /// Replaces inputs and expectations from the first step on that comes out differently. Scenarios without such a step are
 /// left alone.
-pub(super) fn apply(scenario: &mut Scenario) -> Result<()> {
+pub(super) fn apply(scenario: &mut Scenario) {
     // Where the model cannot follow at all, nothing is known of another way, and what was recorded is what is expected.
-    let Ok(ways) = walk(scenario) else { return Ok(()) };
-    let Some(first) = ways.iter().position(|way| way.differs) else { return Ok(()) };
+    let Ok(ways) = walk(scenario) else { return };
+    let Some(first) = ways.iter().position(|way| way.differs) else { return };
     for (step, way) in scenario.steps.iter_mut().zip(ways).skip(first) {
         *step = way.own;
     }
-    Ok(())
 }
 
 /// One step on both ways.
@@ -84,7 +83,7 @@ fn equal(there: &Step, here: &Step) -> bool {
 /// then only the revision is asserted. The test of the model makes sure that this is never the case with our recordings.
 fn weaken(here: &mut Step, there: &Step, recorded: &Step) {
     if let (Some(own), false) = (&mut here.expect, follows(there, recorded)) {
-        *own = Expectation { rev: own.rev.take(), partial: true, ..Expectation::default() };
+        *own = Expectation { rev: own.rev.take(), source: Source::RevisionOnly, ..Expectation::default() };
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::Model;
 use crate::{
-    recording::{Action, Step, Validation},
+    recording::{Action, Source, Step, Validation},
     replay::{Performed, StepResult, transformer},
 };
 
@@ -30,6 +30,7 @@ impl Model {
         // Leases are compared by time, and no two grants are made in the same instant.
         self.now += Duration::from_micros(1);
         let Performed { mut seen, result } = self.perform(&mut step.action)?;
+        seen.source = Source::Model;
         seen.rev = Some(self.notation.base.relative(self.keys.head));
         step.expect = Some(seen);
         self.tell();

@@ -22,7 +22,7 @@ pub(crate) use revisions::Base;
 pub use scenario::{Config, KeyConfig, LeaseLimits, ProviderConfig, Scenario, TransformerConfig};
 pub use step::{
     Action, CompactStep, CopyStep, CountStep, CreateStep, DeleteStep, EventsStep, Expectation, GetStep,
-    KeyStep, ListStep, PreconditionsArg, PutStep, QuietStep, SleepStep, Step, TransformerStep, Try,
+    KeyStep, ListStep, PreconditionsArg, PutStep, QuietStep, SleepStep, Source, Step, TransformerStep, Try,
     UpdateStep, Validation, ValidationRules, WatchIdStep, WatchStep,
 };
 pub(crate) use token::Token;

@@ -44,9 +44,22 @@ pub struct Expectation {
     pub calls: Option<Vec<Value>>,
     /// What a validation function was called with.
     pub validate_calls: Option<Vec<Value>>,
-    /// Only the revision is known.
+    /// How far it can be relied on.
     #[serde(skip)]
-    pub partial: bool,
+    pub source: Source,
+}
+
+/// Where an expectation comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// It was recorded.
+    #[default]
+    Recording,
+    /// It was derived by a model, which knows nothing of the requests to etcd.
+    Model,
+    /// Only the revision could be derived.
+    RevisionOnly,
 }
 
 /// What a step does.

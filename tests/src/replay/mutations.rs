@@ -37,7 +37,7 @@ fn scenarios() -> Vec<Scenario> {
         Action::Quiet(quiet) => quiet.ms > 100,
         _ => false,
     };
-    let all = committed().into_iter().map(|loaded| differences::applied(&loaded.scenario).unwrap());
+    let all = committed().into_iter().map(|loaded| differences::applied(&loaded.scenario));
     all.filter(|scenario| !scenario.steps.iter().any(waits)).collect()
 }
 

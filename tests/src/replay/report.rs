@@ -47,6 +47,9 @@ pub struct ScenarioReport {
     pub name: String,
     /// How many steps it has.
     pub steps: usize,
+    /// Of how many steps only the revision could be asserted, because the scenario went another way than when it was
+    /// recorded and what they should come to could not be derived.
+    pub revision_only: usize,
     /// Why it could not be run at all, or not to its end.
     pub problem: Option<String>,
     /// The steps that failed.
@@ -64,7 +67,11 @@ impl ScenarioReport {
 impl fmt::Display for ScenarioReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.passed() {
-            return write!(f, "pass {} ({} steps)", self.name, self.steps);
+            write!(f, "pass {} ({} steps", self.name, self.steps)?;
+            if self.revision_only > 0 {
+                write!(f, ", {} of them by revision only", self.revision_only)?;
+            }
+            return f.write_str(")");
         }
         write!(f, "FAIL {} ({})", self.name, self.source)?;
         if let Some(problem) = &self.problem {

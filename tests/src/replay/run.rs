@@ -91,21 +91,21 @@ pub async fn replay(
 }
 
 async fn run_one(seat: &mut Seat, loaded: &Loaded, options: Options) -> ScenarioReport {
-    let (failures, problem) = match attempt(seat, &loaded.scenario, options).await {
-        Ok(failures) => (failures, None),
-        Err(error) => (Vec::new(), Some(format!("it could not be run: {error:#}"))),
-    };
-    ScenarioReport {
+    let mut report = ScenarioReport {
         source: loaded.source.clone(),
         name: loaded.scenario.name.clone(),
         steps: loaded.scenario.steps.len(),
-        problem,
-        failures,
+        revision_only: 0,
+        problem: None,
+        failures: Vec::new(),
+    };
+    let scenario = differences::applied(&loaded.scenario);
+    report.revision_only = differences::revision_only(&scenario.steps);
+    match expect(seat, scenario, options).await {
+        Ok(failures) => report.failures = failures,
+        Err(error) => report.problem = Some(format!("it could not be run: {error:#}")),
     }
-}
-
-async fn attempt(seat: &mut Seat, scenario: &Scenario, options: Options) -> Result<Vec<StepFailure>> {
-    expect(seat, differences::applied(scenario)?, options).await
+    report
 }
 
 /// Runs a scenario whose expectations are kubestore's.
