@@ -9,6 +9,7 @@ mod encryption;
 mod errors;
 mod get;
 mod input;
+mod large;
 mod paging;
 mod readme;
 mod rotation;

@@ -1,6 +1,9 @@
 //! `kubestore encryption`: a rotation from its first key to plain values, and what the commands say on the way.
 
-use std::time::{Duration, Instant};
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use kubestore::{
     etcd::EtcdKv,
@@ -10,12 +13,12 @@ use serde_json::Value;
 
 use crate::command::Kubestore;
 
-const KEY1: &str = "{name: key1, secret: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=}";
-const KEY2: &str = "{name: key2, secret: ISEhISEhISEhISEhISEhISEhISEhISEhISEhISEhISE=}";
+pub(crate) const KEY1: &str = "{name: key1, secret: AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=}";
+pub(crate) const KEY2: &str = "{name: key2, secret: ISEhISEhISEhISEhISEhISEhISEhISEhISEhISEhISE=}";
 const FALSE_KEY1: &str = "{name: key1, secret: ISEhISEhISEhISEhISEhISEhISEhISEhISEhISEhISE=}";
 
 /// Writes a configuration for secrets, and returns the flag that names it.
-fn configuration(k: &Kubestore, name: &str, providers: &[&str]) -> String {
+pub(crate) fn configuration(k: &Kubestore, name: &str, providers: &[&str]) -> String {
     let providers: String = providers.iter().map(|provider| format!("  - {provider}\n")).collect();
     let text = format!(
         "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources:\n- resources: [secrets]\n  \
@@ -24,7 +27,7 @@ fn configuration(k: &Kubestore, name: &str, providers: &[&str]) -> String {
     format!("--encryption-config={}", k.file(name, &text))
 }
 
-fn gcm(keys: &[&str]) -> String {
+pub(crate) fn gcm(keys: &[&str]) -> String {
     format!("aesgcm: {{keys: [{}]}}", keys.join(", "))
 }
 
@@ -43,7 +46,7 @@ fn apply(k: &Kubestore, flag: &str, each: usize) {
     k.run_words(&["apply", "-f", "-", flag], &text).ok();
 }
 
-fn lines(text: &str) -> Vec<String> {
+pub(crate) fn lines(text: &str) -> Vec<String> {
     text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
@@ -137,6 +140,25 @@ async fn killed_in_the_middle_it_goes_on_where_it_was() {
     );
     assert_eq!((&report["complete"], &report["failures"]["total"]), (&true.into(), &0.into()));
     assert_eq!(under_key2(), 60);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn interrupted_it_says_how_far_it_came() {
+    let k = Kubestore::etcd().await;
+    let key1 = configuration(&k, "key1.yaml", &[&gcm(&[KEY1])]);
+    let key2 = configuration(&k, "key2.yaml", &[&gcm(&[KEY2, KEY1])]);
+    apply(&k, &key1, 20);
+    let rewrap = k.start(&format!("encryption rewrap --rate 10 {key2}"));
+    let until = Instant::now() + Duration::from_secs(60);
+    while !k.run("encryption status").ok().contains(" key2 ") {
+        assert!(Instant::now() < until, "it rewrites nothing");
+    }
+    Command::new("kill").args(["-INT", &rewrap.id().to_string()]).status().unwrap();
+    let output = rewrap.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{said}");
+    assert!(said.starts_with("error: interrupted after "), "{said}");
+    assert!(said.ends_with(" values were rewritten; do it again to go on from there\n"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
