@@ -91,7 +91,9 @@ impl Pages {
         if let Some(last) = page.kvs.last() {
             self.rest.key = after(&last.key);
         }
-        self.size = fitting_size(&page.kvs);
+        // Half of what a message may have leaves room for values that are larger than those before.
+        let target = TARGET_BYTES.min(shared.options.max_response_bytes as u64 / 2);
+        self.size = fitting_size(&page.kvs, target);
         Ok(Some(ListChunk::part(page.kvs)))
     }
 
@@ -120,11 +122,11 @@ impl Pages {
     }
 }
 
-/// How many keys like these make a part of the wanted size.
-fn fitting_size(kvs: &[KeyValue]) -> u64 {
+/// How many keys like these make a part of `target` bytes.
+fn fitting_size(kvs: &[KeyValue], target: u64) -> u64 {
     let bytes: u64 = kvs.iter().map(|kv| (kv.key.len() + kv.value.len()) as u64).sum();
     let average = (bytes / (kvs.len() as u64).max(1)).max(1);
-    (TARGET_BYTES / average).clamp(1, MAX_KEYS)
+    (target / average).clamp(1, MAX_KEYS)
 }
 
 /// The first key after `key`.
@@ -141,10 +143,12 @@ mod tests {
 
     #[test]
     fn parts_are_sized_by_what_came() {
-        let of = |bytes: usize| fitting_size(&[KeyValue::new("", vec![0; bytes], Revision(1))]);
+        let kv = |bytes: usize| [KeyValue::new("", vec![0; bytes], Revision(1))];
+        let of = |bytes: usize| fitting_size(&kv(bytes), TARGET_BYTES);
         assert_eq!(of(1024), 4096);
         assert_eq!(of(64 * 1024 * 1024), 1);
         assert_eq!(of(0), MAX_KEYS);
+        assert_eq!(fitting_size(&kv(1024), 32 * 1024), 32);
         assert_eq!(&after(b"/a")[..], b"/a\0");
     }
 }

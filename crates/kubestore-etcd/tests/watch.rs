@@ -8,7 +8,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use common::{create, done, etcd, events, gather, metric, next, prefix, put, quiet};
 use etcd_client::{Txn, TxnOp};
-use futures_util::StreamExt;
+use futures_util::{
+    StreamExt,
+    future::{join, join_all},
+};
 use kubestore_etcd::EtcdKv;
 use kubestore_kv::{
     DeleteRequest, Kv, KvErrorKind, KvEvent, KvEventKind, PutRequest, Revision, WatchGroup, WatchItem,
@@ -156,7 +159,7 @@ async fn write_many(kv: &EtcdKv, count: usize) {
             }
         }
     });
-    futures_util::future::join_all(writers).await;
+    join_all(writers).await;
 }
 
 #[tokio::test]
@@ -361,4 +364,25 @@ async fn keys_that_end_with_a_lease_come_in_one_item() {
         seen.iter().all(|event| event.kind == KvEventKind::Delete && event.kv.mod_revision == Revision(5))
     );
     assert!(seen.iter().all(|event| event.previous.as_ref().unwrap().lease == Some(lease.id)));
+}
+
+#[tokio::test]
+async fn a_burst_of_creations_and_drops_mixes_up_no_watches() {
+    let (etcd, kv) = etcd().await;
+    let group = WatchGroup::new();
+    let keep = kv.watch(prefix(group, "/keep/")).await.unwrap();
+    let watch = |number: usize| {
+        kv.watch(WatchRequest::new(group, WatchTarget::Prefix(format!("/k/{number:03}").into())))
+    };
+    for _ in 0..5 {
+        let first: Vec<_> = join_all((0..300).map(watch)).await.into_iter().map(Result::unwrap).collect();
+        let (_, second) = join(async { drop(first) }, join_all((300..600).map(watch))).await;
+        for (number, watch) in second.into_iter().enumerate().step_by(29) {
+            let (mut watch, key) = (watch.unwrap(), format!("/k/{:03}", 300 + number));
+            put(&kv, &key, "v").await;
+            assert_eq!(events(&mut watch).await[0].kv.key, key);
+        }
+    }
+    settled(&etcd, "etcd_debugging_mvcc_watcher_total", 1.0).await;
+    drop(keep);
 }
