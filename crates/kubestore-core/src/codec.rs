@@ -39,6 +39,7 @@ pub trait Codec<T: Object>: fmt::Debug + Send + Sync + 'static {
 pub struct CodecError {
     message: Cow<'static, str>,
     reference: Reference,
+    readable: bool,
     source: Option<BoxError>,
 }
 
@@ -56,7 +57,7 @@ impl CodecError {
     /// `message` says what is wrong and, where something helps, what.
     #[must_use]
     pub fn new(message: impl Into<Cow<'static, str>>) -> Self {
-        Self { message: message.into(), reference: Reference(None), source: None }
+        Self { message: message.into(), reference: Reference(None), readable: false, source: None }
     }
 
     /// Keeps the cause.
@@ -72,6 +73,20 @@ impl CodecError {
     pub fn with_status_message(mut self, text: impl Into<String>) -> Self {
         self.reference = Reference(Some(text.into()));
         self
+    }
+
+    /// Says of an object that is not written that it could be read back if it were: refused for the sake of others. A
+    /// caller who remembers such an object may still delete what it stands for.
+    #[must_use]
+    pub fn but_readable(mut self) -> Self {
+        self.readable = true;
+        self
+    }
+
+    /// See [`but_readable`](Self::but_readable).
+    #[must_use]
+    pub fn is_readable(&self) -> bool {
+        self.readable
     }
 
     /// Kubernetes' wording if it was given, else ours.

@@ -149,9 +149,13 @@ impl<'de> Deserialize<'de> for Fields {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
                 let mut fields = Fields::default();
                 while let Some(name) = map.next_key::<Cow<'_, str>>()? {
-                    match name.to_ascii_lowercase().as_str() {
+                    // Go takes the long s for an s.
+                    match name.replace('ſ', "s").to_ascii_lowercase().as_str() {
                         "v" => set_unless_null(&mut fields.version, map.next_value()?),
-                        "rv" => set_unless_null(&mut fields.revision, map.next_value()?),
+                        "rv" => {
+                            let revision: Option<Integer> = map.next_value()?;
+                            set_unless_null(&mut fields.revision, revision.map(|Integer(revision)| revision));
+                        }
                         "start" => set_unless_null(&mut fields.start, map.next_value()?),
                         _ => {
                             map.next_value::<IgnoredAny>()?;
@@ -162,6 +166,20 @@ impl<'de> Deserialize<'de> for Fields {
             }
         }
         deserializer.deserialize_any(FieldsVisitor)
+    }
+}
+
+/// An integer as Go reads it: `-0` is one.
+struct Integer(i64);
+
+impl<'de> Deserialize<'de> for Integer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = serde_json::Number::deserialize(deserializer)?;
+        let zero = number.as_f64().filter(|float| *float == 0.0).map(|_| 0);
+        match number.as_i64().or(zero) {
+            Some(integer) => Ok(Self(integer)),
+            None => Err(serde::de::Error::custom("the revision is not an integer of 64 bits")),
+        }
     }
 }
 

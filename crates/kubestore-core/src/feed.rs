@@ -106,8 +106,11 @@ impl<T: Object, S: Storage<T>> Feeder<T, S> {
                 }
                 Phase::Listed(after) => {
                     let after = *after;
-                    let events = self.storage.watch(&self.key, self.watch_options(after)).await?;
-                    self.phase = Phase::Watching { events, after };
+                    match self.storage.watch(&self.key, self.watch_options(after)).await {
+                        Ok(events) => self.phase = Phase::Watching { events, after },
+                        Err(error) if error.is_retryable() => return Err(error),
+                        Err(error) => return self.restart(error),
+                    }
                 }
                 Phase::Watching { events, after } => match events.next().await {
                     Some(Ok(event)) => {

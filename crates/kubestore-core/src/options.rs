@@ -234,7 +234,7 @@ impl WatchOptions {
         self
     }
 
-    /// Everything that exists first, and a bookmark at its end.
+    /// Everything that exists first, and a bookmark at its end; `false` asks for neither.
     #[must_use]
     pub fn with_initial_events(mut self, on: bool) -> Self {
         self.send_initial_events = Some(on);

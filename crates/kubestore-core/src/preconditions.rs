@@ -25,7 +25,7 @@ impl Preconditions {
         Self { uid: None, resource_version: Some(version.into()) }
     }
 
-    /// Checks `object`, which is kept at `key` and was last written at `revision`.
+    /// Checks `object`, which is kept at `key`; `None` is one that does not exist.
     ///
     /// # Errors
     /// [`InvalidObject`](crate::ErrorKind::InvalidObject), naming what was asked for and what is.
@@ -33,7 +33,6 @@ impl Preconditions {
         &self,
         key: &str,
         object: Option<&T>,
-        revision: u64,
         versioner: &dyn Versioner<T>,
     ) -> Result<()> {
         if let Some(wanted) = &self.uid {
@@ -46,7 +45,8 @@ impl Preconditions {
             }
         }
         if let Some(wanted) = &self.resource_version {
-            let found = if revision == 0 { String::new() } else { revision.to_string() };
+            let version = object.and_then(|object| versioner.resource_version(object).ok()).unwrap_or(0);
+            let found = if version == 0 { String::new() } else { version.to_string() };
             if *wanted != found {
                 let text = format!(
                     "Precondition failed: ResourceVersion in precondition: {wanted}, \

@@ -60,5 +60,6 @@ impl<T> fmt::Debug for WatchEvent<T> {
 }
 
 /// The stream of a watch. It ends after the first `Err`, whose [`status`](crate::StorageError::status) is what
-/// Kubernetes sends as the ERROR event. Dropping it cancels the watch.
+/// Kubernetes sends as the ERROR event. No error that may be retried parts the events of one
+/// resource version, so that a new watch may begin after the last one seen. Dropping it cancels the watch.
 pub type WatchStream<T> = BoxStream<Result<WatchEvent<T>>>;

@@ -58,7 +58,7 @@ pub trait Kv: fmt::Debug + Send + Sync + 'static {
 
     /// Asks for a [`Progress`](crate::WatchItem::Progress) item on every watch of `group`. It comes when all of them
     /// are in step. A watch whose [`start`](crate::WatchRequest::start) is above the head is not: as on etcd, the
-    /// request is then forgotten. With no watch in the group nothing happens.
+    /// request is then forgotten, as it may be while a connection is being made anew: ask again. With no watch in the group nothing happens.
     async fn request_progress(&self, group: WatchGroup) -> Result<(), KvError>;
 
     /// Grants a lease for `ttl`, rounded up to whole seconds. A TTL of 0 or above

@@ -57,13 +57,13 @@ impl GetResponse {
 pub struct ListRequest {
     /// Every key that begins with it. It decides where the range ends even when `start` is given.
     pub prefix: Bytes,
-    /// First key to return, inclusive; `None` is the prefix itself.
+    /// First key to return, inclusive; `None`, and a key before the prefix, is the prefix itself.
     pub start: Option<Bytes>,
     /// The state to read; `None` is the newest. Errors as in [`GetRequest::revision`].
     pub revision: Option<Revision>,
     /// At most this many; `None` is all.
     pub limit: Option<NonZeroU64>,
-    /// Leave the values empty.
+    /// Leave the values empty. Leases may be left out too, as etcd does from 3.7 on.
     pub keys_only: bool,
 }
 
@@ -105,7 +105,7 @@ impl ListRequest {
     /// The first key of the range.
     #[must_use]
     pub fn first_key(&self) -> &Bytes {
-        self.start.as_ref().unwrap_or(&self.prefix)
+        self.start.as_ref().unwrap_or(&self.prefix).max(&self.prefix)
     }
 }
 

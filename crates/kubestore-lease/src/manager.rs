@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use futures_util::FutureExt;
@@ -57,6 +57,7 @@ impl LeaseManager {
         check(ttl_seconds, slack)?;
         let wish = Wish {
             now: inner.clock.now(),
+            instant: Instant::now(),
             ttl: Duration::from_secs(ttl_seconds),
             slack: Duration::from_secs(slack),
             most: inner.config.objects_per_lease(),

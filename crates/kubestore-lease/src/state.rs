@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::Arc,
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use futures_util::future::{BoxFuture, WeakShared};
@@ -15,6 +15,7 @@ use crate::grant::SharedGrant;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish {
     pub(crate) now: SystemTime,
+    pub(crate) instant: Instant,
     pub(crate) ttl: Duration,
     pub(crate) slack: Duration,
     /// The most writes of one lease.
@@ -33,6 +34,8 @@ pub(crate) struct State {
 #[derive(Debug)]
 struct Lease {
     id: LeaseId,
+    /// When it was asked for, by the wall clock and by one that nobody sets.
+    granted_at: (SystemTime, Instant),
     ends: SystemTime,
     /// To how many writes it was handed out.
     writes: u64,
@@ -47,9 +50,26 @@ struct UnderWay {
     writes: u64,
 }
 
+/// Less than what clocks are corrected by while they run.
+const CLOCK_TOLERANCE: Duration = Duration::from_secs(5);
+
+impl Lease {
+    fn clock_was_set_back(&self, now: SystemTime) -> bool {
+        let (wall, monotonic) = self.granted_at;
+        match now.duration_since(wall) {
+            Ok(age) => age + CLOCK_TOLERANCE < monotonic.elapsed(),
+            Err(_) => true,
+        }
+    }
+}
+
 impl State {
     /// Hands out the last lease if it fits.
     pub(crate) fn reuse(&mut self, wish: Wish) -> Option<LeaseId> {
+        // A clock that was set back makes an old lease look young.
+        if self.last.as_ref().is_some_and(|lease| lease.clock_was_set_back(wish.now)) {
+            self.last = None;
+        }
         let lease = self.last.as_mut()?;
         let long_enough = wish.now + wish.ttl < lease.ends;
         let short_enough = lease.ends <= wish.now + wish.ttl + wish.slack;
@@ -92,7 +112,8 @@ impl State {
     pub(crate) fn granted(&mut self, number: u64, wish: Wish, grant: LeaseGrant) -> u64 {
         let writes = self.end(number, wish.ttl);
         // From before the request, so that the lease never ends earlier than is believed.
-        let lease = Lease { id: grant.id, ends: wish.now + grant.ttl, writes };
+        let lease =
+            Lease { id: grant.id, granted_at: (wish.now, wish.instant), ends: wish.now + grant.ttl, writes };
         self.last.replace(lease).map_or(1, |before| before.writes)
     }
 

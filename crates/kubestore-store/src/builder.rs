@@ -31,6 +31,7 @@ pub struct StoreBuilder<T: Object> {
     clock: Arc<dyn Clock>,
     leases: LeaseManagerConfig,
     watch_list: bool,
+    watch_group: WatchGroup,
     slow_operation: Duration,
 }
 
@@ -48,6 +49,7 @@ impl<T: Object> StoreBuilder<T> {
             clock: Arc::new(SystemClock),
             leases: LeaseManagerConfig::default(),
             watch_list: false,
+            watch_group: WatchGroup::new(),
             slow_operation: SLOW_OPERATION,
         }
     }
@@ -101,6 +103,13 @@ impl<T: Object> StoreBuilder<T> {
         self
     }
 
+    /// The group that the watches belong to; one of the store's own by default. Stores of one group share a stream of
+    /// the server, and a progress request on one of them is answered on the watches of all.
+    pub fn watch_group(mut self, group: WatchGroup) -> Self {
+        self.watch_group = group;
+        self
+    }
+
     /// How long an operation may take before it is logged with the time of each step; 500 ms by default.
     pub fn slow_operation(mut self, threshold: Duration) -> Self {
         self.slow_operation = threshold;
@@ -125,7 +134,7 @@ impl<T: Object> StoreBuilder<T> {
             recorder: self.recorder,
             leases,
             watch_list: self.watch_list,
-            watch_group: WatchGroup::new(),
+            watch_group: self.watch_group,
             slow_operation: self.slow_operation,
             answers_progress: AtomicBool::new(false),
         })

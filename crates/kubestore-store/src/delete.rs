@@ -77,7 +77,7 @@ impl<T: Object> Inner<T> {
         state: &State<T>,
     ) -> Result<()> {
         if let Some(preconditions) = &options.preconditions {
-            preconditions.check(key, state.object.as_ref(), state.resource_version(), &*self.versioner)?;
+            preconditions.check(key, state.object.as_ref(), &*self.versioner)?;
         }
         match &state.object {
             Some(object) => validate.validate(object).await,
@@ -87,7 +87,9 @@ impl<T: Object> Inner<T> {
 
     /// What the caller of a deletion gets: the object that was deleted, as of the deletion.
     fn last_state(&self, state: State<T>, key: &str, revision: kubestore_kv::Revision) -> Result<T> {
-        if let Encoded::Refused(cause) = state.data {
+        if let Encoded::Refused(cause) = state.data
+            && !cause.is_readable()
+        {
             return Err(StorageError::unencodable(key, cause));
         }
         let mut object = state.object.ok_or_else(|| StorageError::key_not_found(key))?;

@@ -21,6 +21,19 @@ pub(crate) fn from_kv(error: KvError, key: &str) -> StorageError {
     StorageError::new(kind).with_key(key).with_status_message(text).with_source(error)
 }
 
+/// A lease for `key` was not granted. Nothing was written: a lease whose grant got lost ends by itself.
+pub(crate) fn from_lease(error: KvError, key: &str) -> StorageError {
+    match error.kind() {
+        KvErrorKind::InvalidArgument => {
+            from_kv(error, key).with_status_message("etcdserver: too large lease TTL")
+        }
+        KvErrorKind::OutcomeUnknown => {
+            StorageError::new(ErrorKind::Unreachable).with_key(key).with_source(error)
+        }
+        _ => from_kv(error, key),
+    }
+}
+
 /// A read at `requested` failed because it has not happened yet.
 pub(crate) fn future_revision(error: KvError, requested: Revision, current: Revision) -> StorageError {
     let number = |revision: Revision| u64::try_from(revision.0).unwrap_or(0);

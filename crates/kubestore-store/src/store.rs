@@ -21,6 +21,8 @@ use crate::{StoreBuilder, list, watch};
 
 /// Kubernetes storage over any backend: the semantics of the reference's etcd store, written once.
 ///
+/// Lists and watches decode on the tasks of a tokio runtime: call them from within one.
+///
 /// Cheap to clone; clones share the backend, the leases and the group of watches. It keeps no state that is not in the
 /// backend.
 pub struct Store<T: Object> {

@@ -56,8 +56,7 @@ impl<T: Object> Inner<T> {
         trace.step("initial value restored", 0);
         loop {
             if let Some(preconditions) = &options.preconditions {
-                let version = state.resource_version();
-                let check = preconditions.check(&key, state.object.as_ref(), version, &*self.versioner);
+                let check = preconditions.check(&key, state.object.as_ref(), &*self.versioner);
                 if let Err(error) = check {
                     if state.current {
                         return Err(error);

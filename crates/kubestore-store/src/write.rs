@@ -62,7 +62,7 @@ impl<T: Object> Inner<T> {
         }
         match self.leases.get_lease(ttl_seconds).await {
             Ok(id) => Ok(Some(id)),
-            Err(cause) => Err(error::from_kv(cause, key)),
+            Err(cause) => Err(error::from_lease(cause, key)),
         }
     }
 

@@ -72,6 +72,8 @@ pub(crate) struct Skimmed<'a> {
     pub(crate) fields: Vec<Option<Cow<'a, str>>>,
     pub(crate) kind: Option<Cow<'a, str>>,
     pub(crate) api_version: Option<Cow<'a, str>>,
+    /// It has `items`, and so is a list.
+    pub(crate) has_items: bool,
 }
 
 /// Why there is no answer: the document is no JSON, or it is one that only the decoder reads right.
@@ -93,6 +95,7 @@ pub(crate) fn skim<'a>(text: &'a str, paths: &Paths<'_>) -> Result<Skimmed<'a>, 
         fields: vec![None; paths.fields.len()],
         kind: None,
         api_version: None,
+        has_items: false,
     };
     let mut search = Search { cursor: Cursor::new(text), paths, found, containers: Vec::new() };
     if search.cursor.peek_token() != Some(b'{') {
@@ -125,6 +128,7 @@ impl<'a> Search<'a, '_> {
         }
         loop {
             let key = self.cursor.key()?;
+            self.found.has_items |= depth == 0 && key == "items";
             let matching = self.paths.matching(candidates, depth, &key);
             if seen & matching != 0 || (all_text && self.cursor.peek_token() != Some(b'"')) {
                 return Err(GivenUp);

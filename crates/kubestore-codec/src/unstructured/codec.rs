@@ -35,7 +35,7 @@ impl Codec<Unstructured> for UnstructuredCodec {
             return Err(missing("kind", &out));
         }
         if object.api_version().is_empty() && !object.is_versionless() {
-            return Err(missing("apiVersion", &out));
+            return Err(missing("apiVersion", &out).but_readable());
         }
         Ok(out.into())
     }
@@ -62,6 +62,10 @@ impl Codec<Unstructured> for UnstructuredCodec {
             return Ok(None);
         };
         let Ok(skimmed) = skim(text, &paths) else { return Ok(None) };
+        // A list cannot take a resource version, which matters to a watch even where it does not match.
+        if skimmed.has_items {
+            return Ok(None);
+        }
         if !has_type(skimmed.kind.as_deref().unwrap_or(""), skimmed.api_version.as_deref().unwrap_or("")) {
             return Ok(None);
         }

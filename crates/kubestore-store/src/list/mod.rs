@@ -47,7 +47,7 @@ pub(crate) fn list_stream<T: Object>(
     options: ListOptions,
 ) -> BoxStream<Result<ListPart<T>>> {
     let trace = trace_of(&inner, key, &options);
-    let pager = Pager::new(inner, key, options);
+    let pager = Pager::in_parts(inner, key, options);
     let state = match pager {
         Ok(pager) => Streaming::Pages(Box::new((pager, trace))),
         Err(error) => Streaming::Failed(error),

@@ -15,6 +15,9 @@ use crate::{error, operation::Operation, read::check_not_older, store::Inner, va
 /// Pages grow up to this when selectors drop objects; a larger limit of the caller's is left as it is.
 const MAX_PAGE: u64 = 10_000;
 
+/// Pages of a list in parts that has no limit of its own.
+const PART: u64 = 500;
+
 /// A list under way.
 pub(super) struct Pager<T: Object> {
     inner: Arc<Inner<T>>,
@@ -54,6 +57,15 @@ impl End {
 }
 
 impl<T: Object> Pager<T> {
+    /// A list that is handed out page by page: without a limit of the caller's it is read in pages all the same.
+    pub(super) fn in_parts(inner: Arc<Inner<T>>, key: &str, options: ListOptions) -> Result<Self> {
+        let mut pager = Self::new(inner, key, options)?;
+        if pager.bucket().is_none() {
+            pager.page_size = PART;
+        }
+        Ok(pager)
+    }
+
     pub(super) fn new(inner: Arc<Inner<T>>, key: &str, options: ListOptions) -> Result<Self> {
         let recursive = options.scope == Scope::Recursive;
         let prefix =
@@ -121,7 +133,7 @@ impl<T: Object> Pager<T> {
     }
 
     fn grow(&mut self) {
-        if self.page_size < MAX_PAGE {
+        if self.bucket().is_some() && self.page_size < MAX_PAGE {
             self.page_size = (self.page_size * 2).min(MAX_PAGE);
         }
         self.next_key.clone_from(&self.last_key);

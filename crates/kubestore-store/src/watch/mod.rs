@@ -73,6 +73,10 @@ async fn open<T: Object>(
     if plan.initial_events && plan.after.0 > 0 {
         inner.check_happened(plan.after).await?;
     }
+    if plan.after.0 == i64::MAX {
+        // There is no revision after it. The reference asks for the one after all, and gets this answer.
+        return Err(StorageError::watch_expired().with_key(key));
+    }
     let initial = if plan.initial_events { Some(Initial::read(inner, key, recursive).await?) } else { None };
     let after = initial.as_ref().map_or(plan.after, |initial| initial.revision);
     let target = if recursive {
