@@ -23,7 +23,7 @@ impl Harness for Etcd {
         let process = if isolation == Isolation::Shared {
             Process::Shared(shared().await)
         } else {
-            Process::Own(start([]).await)
+            Process::Own(start().await)
         };
         let kv = connect(process.endpoint()).await;
         Ok(Box::new(Running { kv: Some(kv), process }))

@@ -4,6 +4,7 @@ use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use kubestore_conformance::{Isolation, ManualClock, storage::StoreOptions};
 use kubestore_embedded::Embedded;
+use kubestore_etcd::testing::EtcdProcess;
 use kubestore_kv::Kv;
 use tempfile::TempDir;
 
@@ -69,12 +70,24 @@ async fn start_etcd(options: &StoreOptions) -> Started {
             let process = etcd::shared().await;
             (process.endpoint(), Box::new(process))
         }
-        interval => {
-            let interval = interval.unwrap_or(Duration::from_secs(600)).as_secs();
-            let notify = format!("--experimental-watch-progress-notify-interval={interval}s");
-            let process = etcd::start([&notify]).await;
+        None => {
+            let process = etcd::start().await;
+            (process.endpoint(), Box::new(process))
+        }
+        Some(interval) => {
+            let process = start_with_progress_every(interval).await;
             (process.endpoint(), Box::new(process))
         }
     };
     Started { kv: etcd::connect(endpoint).await, clock: None, _keep: keep }
+}
+
+/// An etcd for one case alone, which tells progress so often to watches that ask for it.
+async fn start_with_progress_every(interval: Duration) -> EtcdProcess {
+    let flag = format!("watch-progress-notify-interval={}s", interval.as_secs());
+    match EtcdProcess::start_with([format!("--{flag}")]).await {
+        Ok(process) => process,
+        // Its name up to 3.5.
+        Err(_) => etcd::started(EtcdProcess::start_with([format!("--experimental-{flag}")]).await),
+    }
 }

@@ -1,6 +1,9 @@
 //! Etcd processes for the suites.
 
-use std::sync::{Arc, Weak};
+use std::{
+    io,
+    sync::{Arc, Weak},
+};
 
 use kubestore_etcd::{EtcdKv, testing::EtcdProcess};
 use kubestore_kv::Kv;
@@ -15,14 +18,19 @@ pub(crate) async fn shared() -> Arc<EtcdProcess> {
     if let Some(process) = shared.upgrade() {
         return process;
     }
-    let process = Arc::new(start([]).await);
+    let process = Arc::new(start().await);
     *shared = Arc::downgrade(&process);
     process
 }
 
 /// An etcd for one case alone.
-pub(crate) async fn start<const N: usize>(args: [&str; N]) -> EtcdProcess {
-    match EtcdProcess::start_with(args).await {
+pub(crate) async fn start() -> EtcdProcess {
+    started(EtcdProcess::start().await)
+}
+
+/// What came of starting one.
+pub(crate) fn started(result: io::Result<EtcdProcess>) -> EtcdProcess {
+    match result {
         Ok(process) => process,
         Err(error) => panic!("no etcd to test with: {error}"),
     }

@@ -122,8 +122,8 @@ pub async fn put_decides_the_lease(harness: &dyn Harness) {
     let moved = create_with_lease(&fx, "moved", first).await;
     create_with_lease(&fx, "kept", first).await;
     same!(fx, fx.get_some("freed").await.lease, Some(first), "lease of freed at {freed}");
-    let listed = fx.list(kubestore_kv::ListRequest::new(fx.key("moved")).keys_only()).await;
-    same!(fx, listed.kvs[0].lease, Some(first), "lease of moved at {moved} in a key-only list");
+    let listed = fx.list(kubestore_kv::ListRequest::new(fx.key("moved"))).await;
+    same!(fx, listed.kvs[0].lease, Some(first), "lease of moved at {moved} in a list");
 
     fx.update("freed", "x", freed).await;
     fx.put_done(PutRequest::update(fx.key("moved"), "x", moved).with_lease(Some(second))).await;

@@ -65,13 +65,14 @@ pub async fn list_of_the_whole_key_space(harness: &dyn Harness) {
     same!(fx, usize::try_from(count), Ok(answer.kvs.len()), "count of the whole key space");
 }
 
-/// The start is inclusive, need not exist, and leaves the end of the range to the prefix.
+/// The start is inclusive, need not exist, never leads out of the prefix, and leaves the end of the range to it.
 pub async fn list_starts_inclusively(harness: &dyn Harness) {
     let fx = Fixture::shared(harness).await;
-    for name in ["l/a", "l/b", "l/c", "m"] {
+    for name in ["k", "l/a", "l/b", "l/c", "m"] {
         fx.create(name, name).await;
     }
-    let cases: [(&str, &[&str]); 6] = [
+    let cases: [(&str, &[&str]); 7] = [
+        ("k", &["l/a", "l/b", "l/c"]),
         ("l/", &["l/a", "l/b", "l/c"]),
         ("l/b", &["l/b", "l/c"]),
         ("l/b\0", &["l/c"]),
