@@ -10,11 +10,11 @@ use clap::{Args, Subcommand, ValueEnum};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A rotation, step by step:
-  kubestore encryption keygen key2          Make a key, and put it second on all API servers, then first
-  kubestore encryption plan OLD NEW         Or let it say in which order
+  kubestore encryption keygen key2          Make a key
+  kubestore encryption plan OLD NEW         See in which order the API servers get it
   kubestore encryption status               See what is stored under which key
   kubestore encryption rewrap               Encrypt anew what the old key wrote
-  kubestore encryption verify               Prove that everything opens, before the old key is taken away")]
+  kubestore encryption verify               Prove that all opens, and take the old key away")]
 pub(crate) struct EncryptionArgs {
     #[command(subcommand)]
     pub(crate) command: EncryptionCommand,
