@@ -12,7 +12,7 @@ use kubestore_tests::{
 };
 
 /// How many there are: 93 made by hand, 60 at random.
-const SCENARIOS: usize = 153;
+const SCENARIOS: usize = 179;
 
 async fn passes(kind: BackendKind, options: Options) {
     let pack = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data/conformance.tar.gz");

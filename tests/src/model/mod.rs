@@ -50,8 +50,6 @@ pub(crate) struct Model {
     watch_list: bool,
     pub(crate) results: Results,
     watches: HashMap<String, ModelWatch>,
-    /// Stores built so far: progress is asked of the watches of one store.
-    store: usize,
     now: Duration,
 }
 
@@ -80,7 +78,6 @@ impl Model {
             watch_list: config.watch_list(),
             results: Results::new(base),
             watches: HashMap::new(),
-            store: 0,
             now: Duration::ZERO,
         })
     }

@@ -79,7 +79,6 @@ impl Model {
             Action::UseTransformer(step) => {
                 self.transformer = transformer(&step.transformer)?;
                 self.leases.forget();
-                self.store += 1;
                 Performed::nothing()
             }
             Action::Sleep(step) => {

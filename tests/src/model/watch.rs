@@ -34,7 +34,6 @@ pub(super) struct ModelWatch {
     start: i64,
     /// The first revision it has not been told of.
     next: i64,
-    store: usize,
     queue: VecDeque<Event>,
     closed: bool,
 }
@@ -92,11 +91,12 @@ impl Model {
             transformer: Arc::clone(&self.transformer),
             start: after.saturating_add(1),
             next: after.saturating_add(1),
-            store: self.store,
             queue: VecDeque::new(),
             closed: false,
         };
-        if initial {
+        if after == i64::MAX {
+            end(&mut watch, StorageError::watch_expired());
+        } else if initial {
             self.tell_initial(&mut watch);
             let end = self.watch_list && wanted == Some(true) && options.allow_bookmarks;
             if end && !watch.closed {
@@ -146,11 +146,10 @@ impl Model {
         self.watches = watches;
     }
 
-    /// Bookmarks for all watches of the store, if all of them are in step.
+    /// Bookmarks for all watches, whichever store they were made on, if all of them are in step.
     pub(super) fn request_progress(&mut self) -> Performed {
-        let (store, head) = (self.store, self.keys.head);
-        let mut watches: Vec<_> =
-            self.watches.values_mut().filter(|watch| watch.store == store && !watch.closed).collect();
+        let head = self.keys.head;
+        let mut watches: Vec<_> = self.watches.values_mut().filter(|watch| !watch.closed).collect();
         if watches.iter().all(|watch| watch.start <= head) {
             for watch in &mut watches {
                 let resource_version = head.cast_unsigned();

@@ -80,8 +80,7 @@ impl Model {
             None => answered!(self.state(&key, step.ignore_not_found)),
         };
         loop {
-            let revision = state.revision.cast_unsigned();
-            let checked = preconditions.check(&key, state.object.as_ref(), revision, &UnstructuredVersioner);
+            let checked = preconditions.check(&key, state.object.as_ref(), &UnstructuredVersioner);
             if let Err(error) = checked {
                 if current {
                     return Ok(Err(error));
@@ -203,9 +202,8 @@ impl Model {
         calls: &mut Vec<Value>,
     ) -> Outcome<()> {
         if let Some(preconditions) = self.results.preconditions(step.preconditions.as_ref()) {
-            let revision = state.revision.cast_unsigned();
             let object = state.object.as_ref();
-            answered!(preconditions.check(key, object, revision, &UnstructuredVersioner));
+            answered!(preconditions.check(key, object, &UnstructuredVersioner));
         }
         let object = state.object.as_ref().ok_or_else(|| anyhow!("a deletion of nothing"))?;
         calls.push(json!({ "obj": object_value(Some(object), self.notation.base)? }));

@@ -4,7 +4,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use kubestore_codec::Unstructured;
 use kubestore_core::{
-    GetOptions, ListOptions, NotFound, Preconditions, Predicate, ResourceVersionMatch, Scope, WatchOptions,
+    FieldSelector, FieldTerm, GetOptions, ListOptions, NotFound, Preconditions, Predicate,
+    ResourceVersionMatch, Scope, WatchOptions,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -154,6 +155,20 @@ fn scope(recursive: bool) -> Scope {
 /// Selectors in the usual syntax.
 fn predicate(labels: &str, fields: &str) -> Result<Predicate> {
     let labels = labels.parse().with_context(|| format!("label selector {labels:?}"))?;
-    let fields = fields.parse().with_context(|| format!("field selector {fields:?}"))?;
-    Ok(Predicate::new(labels, fields))
+    let written: FieldSelector = fields.parse().with_context(|| format!("field selector {fields:?}"))?;
+    Ok(Predicate::new(labels, only_recorded(&written).parse()?))
+}
+
+/// The fields that the recorder's store knows; all others are empty to it, whatever the object has.
+const RECORDED_FIELDS: [&str; 3] = ["metadata.name", "metadata.namespace", "spec.nodeName"];
+
+/// The selector with the fields that were not known replaced by one that no object has.
+fn only_recorded(selector: &FieldSelector) -> String {
+    let term = |term: &FieldTerm| {
+        let field =
+            Some(term.field()).filter(|field| RECORDED_FIELDS.contains(field)).unwrap_or("no.such.field");
+        let value = term.value().replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=");
+        format!("{field}{}{value}", if term.is_equal() { "=" } else { "!=" })
+    };
+    selector.terms().iter().map(term).collect::<Vec<_>>().join(",")
 }

@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow, bail};
 use kubestore_codec::{Unstructured, UnstructuredCodec, UnstructuredVersioner};
 use kubestore_core::{GroupResource, PathPrefix, Storage};
 use kubestore_kv::{
-    DeleteRequest, GetRequest, Kv, KvErrorKind, LeaseId, ListRequest, PutRequest, WriteOutcome,
+    DeleteRequest, GetRequest, Kv, KvErrorKind, LeaseId, ListRequest, PutRequest, WatchGroup, WriteOutcome,
 };
 use kubestore_store::{LeaseManagerConfig, Store};
 
@@ -28,6 +28,8 @@ pub(crate) struct Session {
     pub(super) notation: Notation,
     pub(super) prefix: PathPrefix,
     pub(super) resource: GroupResource,
+    /// That of all stores of the session: the reference's share a stream, whatever their transformers.
+    group: WatchGroup,
     config: Config,
     pub(super) results: Results,
     pub(super) watches: HashMap<String, Watching>,
@@ -58,9 +60,11 @@ impl Session {
         let resource = GroupResource::from(config.group_resource.as_deref().unwrap_or("pods"));
         let notation =
             Notation { base, prefix: prefix.as_str().strip_suffix('/').unwrap_or_default().to_owned() };
-        let store = build(&traced, &config, &config.transformer, &given, &resource)?;
+        let group = WatchGroup::new();
+        let store = build(&traced, &config, &config.transformer, &given, (&resource, group))?;
         Ok(Self {
             raw: kv,
+            group,
             traced,
             store,
             notation,
@@ -78,7 +82,13 @@ impl Session {
 
     /// Goes on with another transformer, as a new store over the same prefix.
     pub(super) fn rebuild(&mut self, transformer: &TransformerConfig) -> Result<()> {
-        self.store = build(&self.traced, &self.config, transformer, self.prefix.as_str(), &self.resource)?;
+        self.store = build(
+            &self.traced,
+            &self.config,
+            transformer,
+            self.prefix.as_str(),
+            (&self.resource, self.group),
+        )?;
         Ok(())
     }
 
@@ -112,7 +122,7 @@ fn build(
     config: &Config,
     transformer_config: &TransformerConfig,
     prefix: &str,
-    resource: &GroupResource,
+    (resource, group): (&GroupResource, WatchGroup),
 ) -> Result<Arc<dyn Storage<Unstructured>>> {
     let kv: Arc<dyn Kv> = Arc::<Traced>::clone(kv);
     let limits = config.lease.unwrap_or_default();
@@ -124,6 +134,7 @@ fn build(
         .group_resource(resource.clone())
         .transformer(transformer(transformer_config)?)
         .lease_config(leases)
+        .watch_group(group)
         .watch_list(config.watch_list());
     if let Some(resource_prefix) = &config.resource_prefix {
         builder = builder.resource_prefix(resource_prefix.clone());
