@@ -1,4 +1,4 @@
-//! The crate `aws-lc-rs`: C and assembly, several times as fast.
+//! The crate `aws-lc-rs`: C and assembly.
 
 use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
