@@ -11,6 +11,9 @@ pub use kubestore_core::{Storage, StorageError, StorageExt};
 #[doc(inline)]
 pub use kubestore_store::{Store, StoreBuilder};
 
+/// Work on a whole key space.
+#[cfg(feature = "admin")]
+pub use kubestore_admin as admin;
 /// Codecs, versioners and the table of resources.
 pub use kubestore_codec as codec;
 /// The storage trait and its vocabulary.
