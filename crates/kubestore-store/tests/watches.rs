@@ -1,5 +1,5 @@
 //! Watches where something goes wrong, feeds of caches, and waiting for an object.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod common;
 mod liar;
