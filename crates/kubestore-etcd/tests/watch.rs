@@ -6,7 +6,7 @@ mod common;
 use std::time::Duration;
 
 use bytes::Bytes;
-use common::{create, done, etcd, events, gather, metric, next, prefix, put, quiet};
+use common::{create, done, etcd, events, gather, long, metric, next, prefix, put, quiet};
 use etcd_client::{Txn, TxnOp};
 use futures_util::{
     StreamExt,
@@ -211,7 +211,7 @@ async fn progress_never_overtakes_a_hot_writer_and_never_goes_back() {
         })
     };
     let (mut progressed, mut delivered, mut bookmarks, mut seen) = (Revision(0), Revision(0), 0, 0);
-    let until = tokio::time::Instant::now() + Duration::from_secs(5);
+    let until = tokio::time::Instant::now() + long(5);
     while tokio::time::Instant::now() < until {
         match next(&mut watch).await.unwrap() {
             WatchItem::Events { events, through } => {

@@ -5,7 +5,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{create, etcd, events, impatient, next, prefix, proxy::Proxy, put};
+use common::{create, etcd, events, impatient, long, next, prefix, proxy::Proxy, put};
 use futures_util::StreamExt;
 use kubestore_etcd::{
     EtcdKv,
@@ -231,7 +231,7 @@ async fn an_idle_watch_costs_little_while_the_server_is_away() {
     }
     // Only this thread runs the client; its time is what the watches cost.
     let (before, begin) = (thread_cpu(), Instant::now());
-    sleep(Duration::from_secs(6)).await;
+    sleep(long(6)).await;
     let share = (thread_cpu() - before).as_secs_f64() / begin.elapsed().as_secs_f64();
     assert!(share < 0.05, "{:.1} % of a core", share * 100.0);
     etcd.restart().await.unwrap();

@@ -113,3 +113,9 @@ pub(crate) async fn metric(etcd: &EtcdProcess, name: &str) -> f64 {
     let line = answer.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("no metric {name}")).parse().unwrap()
 }
+
+/// How long a test that watches for a while does so: `seconds`, or what the variable `KUBESTORE_LONG_SECONDS` says.
+pub(crate) fn long(seconds: u64) -> Duration {
+    let given = std::env::var("KUBESTORE_LONG_SECONDS").ok().and_then(|text| text.parse().ok());
+    Duration::from_secs(given.unwrap_or(seconds))
+}
