@@ -11,7 +11,7 @@ use kubestore_tests::{
     replay::{BackendKind, Backends, Options, replay},
 };
 
-/// How many there are: 93 made by hand, 60 at random.
+/// How many there are: 119 made by hand, 60 at random.
 const SCENARIOS: usize = 179;
 
 async fn passes(kind: BackendKind, options: Options) {

@@ -4,6 +4,7 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
+    time::Duration,
 };
 
 use anyhow::{Context, Result, bail};
@@ -68,6 +69,9 @@ impl Backends {
     }
 }
 
+/// Whoever names an endpoint wants to know soon that nobody answers there.
+const DIAL_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Runs one scenario after the other, each on a backend that nobody else uses.
 pub(super) struct Seat {
     backends: Backends,
@@ -97,7 +101,8 @@ impl Seat {
                 Some(running) => Ok(running),
                 None if self.backends.endpoints.is_empty() => start().await,
                 None => {
-                    let kv = EtcdKv::connect(self.backends.endpoints.clone()).await?;
+                    let builder = EtcdKv::builder().endpoints(self.backends.endpoints.clone());
+                    let kv = builder.dial_timeout(DIAL_TIMEOUT).connect().await?;
                     Ok(Running::on(kv, None, None))
                 }
             },
