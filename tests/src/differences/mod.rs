@@ -88,6 +88,7 @@ mod tests {
                 "fuzz-1-0015",
                 "fuzz-1-0027",
                 "fuzz-1-0057",
+                "y-watch-lease-multi",
                 "create-without-kind",
                 "lease-revoke",
                 "update-cached-without-rv",

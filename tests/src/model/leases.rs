@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use kubestore_kv::MAX_LEASE_TTL;
+
 use crate::recording::LeaseLimits;
 
 /// The backend's leases and the store's lease manager.
@@ -40,18 +42,21 @@ impl Leases {
         self.previous = None;
     }
 
-    /// The lease for a write: the one before if it fits, else a new one.
-    pub(super) fn get(&mut self, ttl: u64, now: Duration) -> i64 {
+    /// The lease for a write: the one before if it fits, else a new one; none if etcd takes no TTL as large.
+    pub(super) fn get(&mut self, ttl: u64, now: Duration) -> Option<i64> {
         let slack = (ttl / 20).min(self.limits.reuse_seconds);
         if let Some(previous) = &mut self.previous {
             previous.count += 1;
-            let fits = now + Duration::from_secs(ttl) < previous.until
-                && now + Duration::from_secs(ttl.saturating_add(slack)) > previous.until;
+            let after = |seconds| now.saturating_add(Duration::from_secs(seconds));
+            let fits = after(ttl) < previous.until && after(ttl.saturating_add(slack)) > previous.until;
             if fits && previous.count <= self.limits.max_object_count {
-                return previous.id;
+                return Some(previous.id);
             }
         }
         let seconds = ttl.saturating_add(slack);
+        if seconds > MAX_LEASE_TTL.as_secs() {
+            return None;
+        }
         let until = now.saturating_add(Duration::from_secs(seconds));
         let granted = seconds.max(MIN_SECONDS);
         self.granted.push(Lease {
@@ -61,7 +66,7 @@ impl Leases {
         });
         let id = i64::try_from(self.granted.len()).unwrap_or(i64::MAX);
         self.previous = Some(Previous { id, until, count: 1 });
-        id
+        Some(id)
     }
 
     pub(super) fn alive(&self, id: i64) -> bool {

@@ -82,7 +82,8 @@ impl Model {
         let after = match parsed.cast_signed() {
             0 if !self.watch_list || wanted != Some(false) => 0,
             0 => self.keys.head,
-            after => after,
+            // What is negative as a revision is before all others.
+            after => after.max(0),
         };
         let mut watch = ModelWatch {
             key,

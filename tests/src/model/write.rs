@@ -46,7 +46,8 @@ impl Model {
         }
         UnstructuredVersioner.prepare_for_storage(&mut object).map_err(|error| anyhow!(error))?;
         let data = answered!(self.encode(&key, &object, false)?);
-        let (lease, sealed) = (self.lease(step.ttl), self.seal(&key, data.clone())?);
+        let lease = answered!(self.lease(step.ttl));
+        let sealed = self.seal(&key, data.clone())?;
         if self.keys.current(&key).is_some() {
             return Ok(Err(StorageError::key_exists(key)));
         }
@@ -116,7 +117,8 @@ impl Model {
                     return Ok(decode(&key, data, state.revision));
                 }
             }
-            let (lease, sealed) = (self.lease(ttl), self.seal(&key, data.clone())?);
+            let lease = answered!(self.lease(ttl));
+            let sealed = self.seal(&key, data.clone())?;
             if self.revision_of(&key) != state.revision {
                 state = answered!(self.state(&key, step.ignore_not_found));
                 current = true;
@@ -238,8 +240,12 @@ impl Model {
         self.keys.current(key).map_or(0, |kv| kv.mod_revision.0)
     }
 
-    fn lease(&mut self, ttl: i64) -> Option<i64> {
-        (ttl != 0).then(|| self.leases.get(ttl.cast_unsigned(), self.now))
+    fn lease(&mut self, ttl: i64) -> Answer<Option<i64>> {
+        if ttl == 0 {
+            return Ok(None);
+        }
+        let lease = self.leases.get(ttl.cast_unsigned(), self.now);
+        lease.map(Some).ok_or_else(|| StorageError::other("etcdserver: too large lease TTL"))
     }
 
     /// Puts; a lease that has ended meanwhile is the reference's failure, and kubestore grants another.
@@ -250,7 +256,7 @@ impl Model {
                 return Err(StorageError::other("etcdserver: requested lease not found"));
             }
             self.leases.forget();
-            lease = self.lease(ttl);
+            lease = self.lease(ttl)?;
         }
         Ok(self.keys.put(key, sealed, lease))
     }
