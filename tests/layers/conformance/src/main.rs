@@ -48,6 +48,6 @@ impl Instance for Running {
 }
 
 fn main() {
-    run("create_is_conditional", &Backend, |harness| Box::pin(kv::put::create_is_conditional(harness)));
-    run("lease_expires_by_itself", &Backend, |harness| Box::pin(kv::lease::lease_expires_by_itself(harness)));
+    run("create_is_conditional", Backend, |harness| Box::pin(kv::put::create_is_conditional(harness)));
+    run("lease_expires_by_itself", Backend, |harness| Box::pin(kv::lease::lease_expires_by_itself(harness)));
 }
