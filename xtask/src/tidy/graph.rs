@@ -1,54 +1,24 @@
-//! Rules about what depends on what: the table of layers in ARCHITECTURE.md.
+//! Rules about what depends on what. The table of crates in ARCHITECTURE.md is read, so that it says what holds.
 
 use std::fs;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::Finding;
 use super::manifest::line_of;
 use crate::command::{cargo, read};
 use crate::metadata::{Metadata, Package};
 
-/// Which of our crates each of them may depend on. Dependencies of tests are free.
-const LAYERS: [(&str, &[&str]); 14] = [
-    ("kubestore-core", &[]),
-    ("kubestore-kv", &[]),
-    ("kubestore-metrics", &[]),
-    ("kubestore-transform", &["metrics"]),
-    ("kubestore-codec", &["core"]),
-    ("kubestore-lease", &["kv", "metrics"]),
-    ("kubestore-etcd", &["kv"]),
-    ("kubestore-embedded", &["kv"]),
-    ("kubestore-snapshot", &["kv"]),
-    ("kubestore-store", &["core", "kv", "transform", "lease", "metrics"]),
-    ("kubestore-admin", &["core", "kv", "transform", "codec"]),
-    ("kubestore-conformance", &["core", "kv"]),
-    (
-        "kubestore",
-        &[
-            "core",
-            "kv",
-            "metrics",
-            "transform",
-            "codec",
-            "lease",
-            "etcd",
-            "embedded",
-            "snapshot",
-            "store",
-            "admin",
-            "conformance",
-        ],
-    ),
-    ("kubestore-cli", &["", "admin"]),
-];
+/// Where the table is.
+const TABLE: &str = "ARCHITECTURE.md";
 
 /// Crates of others that one of ours keeps to itself.
-const OWNERS: [(&str, &str); 3] = [
+const OWNERS: [(&str, &str); 4] = [
     ("etcd-client", "kubestore-etcd"),
     ("prometheus", "kubestore-metrics"),
     ("aes-gcm", "kubestore-transform"),
+    ("fjall", "kubestore-embedded"),
 ];
 
 /// What must not be in the tree of a crate with its default features, at any depth.
@@ -62,14 +32,16 @@ const BANNED: [(&str, &[&str]); 4] = [
 /// Breaches in the workspace.
 pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
     let metadata = Metadata::load()?;
+    let table = fs::read_to_string(root.join(TABLE)).with_context(|| format!("cannot read {TABLE}"))?;
+    let layers = layers(&table);
     let mut findings = Vec::new();
     for package in metadata.packages() {
         let manifest = package.manifest();
         let file = manifest.strip_prefix(root).unwrap_or(&manifest).display().to_string();
         let content = fs::read_to_string(&manifest)?;
-        for text in breaches(&package) {
-            let line = text.dependency.as_deref().and_then(|name| line_of(&content, name));
-            findings.push(Finding::new(&file, line, text.text));
+        for breach in breaches(&package, &layers) {
+            let line = breach.dependency.as_deref().and_then(|name| line_of(&content, name));
+            findings.push(Finding::new(&file, line, breach.text));
         }
     }
     for (package, banned) in BANNED {
@@ -93,36 +65,56 @@ struct Breach {
     text: String,
 }
 
-fn breaches(package: &Package<'_>) -> Vec<Breach> {
+/// A row of the table.
+#[derive(Debug, Eq, PartialEq)]
+struct Layer<'a> {
+    name: &'a str,
+    /// Which of our crates it may depend on, without `kubestore-`; none where any will do.
+    below: Option<Vec<&'a str>>,
+}
+
+/// The rows whose first cell names a crate of ours and whose last one names what it may depend on.
+fn layers(architecture: &str) -> Vec<Layer<'_>> {
+    let rows = architecture.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix('|'));
+    let rows = rows.filter_map(|row| row.split_once("` |"));
+    rows.filter(|(name, _)| name.starts_with("kubestore"))
+        .map(|(name, cells)| {
+            let below = cells.rsplit('|').next().unwrap_or("").split(',').map(str::trim).collect::<Vec<_>>();
+            Layer { name, below: (below.first() != Some(&"any")).then_some(below) }
+        })
+        .collect()
+}
+
+/// What is wrong with a package. Dependencies of tests are free, but for crates that have an owner.
+fn breaches(package: &Package<'_>, layers: &[Layer<'_>]) -> Vec<Breach> {
     let name = package.name();
-    let row = LAYERS.iter().find(|(layer, _)| *layer == name);
+    let layer = layers.iter().find(|layer| layer.name == name);
     let mut breaches = Vec::new();
-    if row.is_none() && package.manifest().components().any(|part| part.as_os_str() == "crates") {
-        let text =
-            format!("{name} is no layer of ARCHITECTURE.md; add it there and in xtask/src/tidy/graph.rs");
+    if layer.is_none() && package.manifest().components().any(|part| part.as_os_str() == "crates") {
+        let text = format!("{name} is not in the table of crates in {TABLE}; add a row");
         breaches.push(Breach { dependency: None, text });
     }
     for dependency in package.dependencies() {
-        let breach = match row {
-            Some((_, allowed)) if dependency.normal => above(&dependency.name, allowed),
-            _ => None,
-        };
+        let above = layer.filter(|_| dependency.normal).and_then(|layer| above(&dependency.name, layer));
         let owner = OWNERS.iter().find(|(foreign, owner)| *foreign == dependency.name && *owner != name);
         let owned =
             owner.map(|(foreign, owner)| format!("{foreign} is an affair of {owner}; go through that crate"));
-        let texts = breach.into_iter().chain(owned);
+        let texts = above.into_iter().chain(owned);
         breaches.extend(texts.map(|text| Breach { dependency: Some(dependency.name.clone()), text }));
     }
     breaches
 }
 
-/// What is wrong with a dependency that is one of ours but not among the allowed ones.
-fn above(dependency: &str, allowed: &[&str]) -> Option<String> {
-    let layer = dependency.strip_prefix("kubestore")?.trim_start_matches('-');
-    let text = format!(
-        "{dependency} is not below this layer in ARCHITECTURE.md; depend on what is, or move the code"
-    );
-    (!allowed.contains(&layer)).then_some(text)
+/// What is wrong with a dependency that is one of ours but not below the layer.
+fn above(dependency: &str, layer: &Layer<'_>) -> Option<String> {
+    let short = match dependency.strip_prefix("kubestore")? {
+        "" => "facade",
+        rest => rest.trim_start_matches('-'),
+    };
+    let allowed = layer.below.as_ref().is_none_or(|below| below.contains(&short));
+    let text =
+        format!("{dependency} is not below this crate in {TABLE}; depend on what is, or move the code");
+    (!allowed).then_some(text)
 }
 
 /// Those of the names that are packages in the output of `cargo tree --prefix none`.
@@ -135,24 +127,44 @@ fn in_tree<'a>(tree: &str, names: &[&'a str]) -> Vec<&'a str> {
 mod tests {
     use super::*;
 
+    const ARCHITECTURE: &str = "| crate | holds | depends on (ours) |\n| --- | --- | --- |\n\
+        | `kubestore-kv` | `Kv` | – |\n| `kubestore-lease` | leases | kv, metrics |\n| `kubestore-metrics` | names | – |\n\
+        | `kubestore-store` | `Store<T>` | kv |\n| `kubestore` | the facade | any, by feature |\n\
+        | `kubestore-cli` | the command | facade, admin |\n| `feature` | no crate |\n";
+
     fn texts(name: &str, dependencies: &str) -> Vec<String> {
         let json = format!(
             r#"{{"target_directory": "t", "packages": [{{"name": "{name}", "manifest_path": "crates/{name}/Cargo.toml",
                 "features": {{}}, "targets": [], "dependencies": [{dependencies}]}}]}}"#
         );
         let metadata = Metadata::parse(&json).unwrap();
-        metadata.packages().flat_map(|package| breaches(&package)).map(|breach| breach.text).collect()
+        let layers = layers(ARCHITECTURE);
+        metadata
+            .packages()
+            .flat_map(|package| breaches(&package, &layers))
+            .map(|breach| breach.text)
+            .collect()
     }
 
     #[test]
-    fn a_crate_depends_on_the_layers_below_it() {
+    fn the_table_is_read() {
+        let layers = layers(ARCHITECTURE);
+        let names: Vec<_> = layers.iter().map(|layer| layer.name.trim_start_matches("kubestore")).collect();
+        assert_eq!(names, ["-kv", "-lease", "-metrics", "-store", "", "-cli"]);
+        assert_eq!(layers[1], Layer { name: "kubestore-lease", below: Some(vec!["kv", "metrics"]) });
+        assert_eq!(layers[4], Layer { name: "kubestore", below: None });
+    }
+
+    #[test]
+    fn a_crate_depends_on_those_below_it() {
         assert_eq!(texts("kubestore-lease", r#"{"name": "kubestore-kv", "kind": null}"#), [""; 0]);
         assert_eq!(texts("kubestore-cli", r#"{"name": "kubestore", "kind": null}"#), [""; 0]);
+        assert_eq!(texts("kubestore", r#"{"name": "kubestore-kv", "kind": null}"#), [""; 0]);
         assert_eq!(texts("kubestore-kv", r#"{"name": "kubestore-embedded", "kind": "dev"}"#), [""; 0]);
         assert_eq!(
             texts("kubestore-kv", r#"{"name": "kubestore-core", "kind": null}"#),
             [
-                "kubestore-core is not below this layer in ARCHITECTURE.md; depend on what is, or move the code"
+                "kubestore-core is not below this crate in ARCHITECTURE.md; depend on what is, or move the code"
             ]
         );
         assert_eq!(texts("kubestore-cli", r#"{"name": "kubestore-etcd", "kind": "build"}"#).len(), 1);
@@ -162,7 +174,7 @@ mod tests {
     fn a_new_crate_needs_a_row() {
         assert_eq!(
             texts("kubestore-new", ""),
-            ["kubestore-new is no layer of ARCHITECTURE.md; add it there and in xtask/src/tidy/graph.rs"]
+            ["kubestore-new is not in the table of crates in ARCHITECTURE.md; add a row"]
         );
     }
 
