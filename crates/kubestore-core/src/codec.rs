@@ -30,6 +30,16 @@ pub trait Codec<T: Object>: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// An error that `decode` would give is given here too, or else `Ok(None)` is returned.
     fn skim<'a>(&self, data: &'a [u8], wanted: &Wanted) -> Result<Option<Found<'a>>, CodecError>;
+
+    /// Whether stored bytes may be replaced by the encoding of an object that [`decode`](Self::decode) made of them and a
+    /// caller then changed. A store asks before it overwrites what it has read. By default they may.
+    ///
+    /// # Errors
+    /// Something in them would be lost, such as a field of a newer release that `T` has no place for.
+    fn replaceable(&self, stored: &[u8]) -> Result<(), CodecError> {
+        let _ = stored;
+        Ok(())
+    }
 }
 
 /// An object that cannot be written, or bytes that cannot be read.
