@@ -1,13 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+mod any;
 mod field;
 mod json;
+mod lazy;
 mod resource;
 mod sniff;
 mod typed;
 mod unstructured;
 mod value;
 
+pub use lazy::{Lazy, LazyCodec, Opaque, OpaqueCodec, OpaqueVersioner};
 pub use resource::{
     InvalidCrd, InvalidObjectKey, InvalidResource, Location, Resource, ResourceScope, ResourceTable,
 };

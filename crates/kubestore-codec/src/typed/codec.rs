@@ -108,6 +108,29 @@ impl<T> JsonCodec<T> {
     }
 }
 
+impl<T: DeserializeOwned> JsonCodec<T> {
+    /// [`decode`](Codec::decode) for types that are not objects of a store.
+    pub(crate) fn read(&self, data: &Bytes) -> Result<T, CodecError> {
+        let checked = match UnstructuredCodec::kind_of(data) {
+            Some(kind) if self.is_kind(&kind) => None,
+            Some(_) => return Err(Self::other_kind()),
+            None => Some(self.check(data)?),
+        };
+        let error = match serde_json::from_str(&go_text(data)) {
+            Ok(object) => return Ok(object),
+            Err(error) => error,
+        };
+        // What serde_json or the type refuse and the reference does not (halves of surrogate pairs, members that are
+        // there twice) is not in the canonical form.
+        let checked = checked.map_or_else(|| self.check(data), Ok)?;
+        let canonical = UnstructuredCodec.encode(&checked)?;
+        serde_json::from_slice(&canonical).map_err(|_| {
+            let cause = WrongForm::new(&error);
+            CodecError::new("the value does not have the form of its type").with_source(cause)
+        })
+    }
+}
+
 impl<T: Object + Serialize + DeserializeOwned> Codec<T> for JsonCodec<T> {
     fn encode(&self, object: &T) -> Result<Bytes, CodecError> {
         // The text of a serde error may quote the object.
@@ -123,23 +146,7 @@ impl<T: Object + Serialize + DeserializeOwned> Codec<T> for JsonCodec<T> {
     }
 
     fn decode(&self, data: Bytes) -> Result<T, CodecError> {
-        let checked = match UnstructuredCodec::kind_of(&data) {
-            Some(kind) if self.is_kind(&kind) => None,
-            Some(_) => return Err(Self::other_kind()),
-            None => Some(self.check(&data)?),
-        };
-        let error = match serde_json::from_str(&go_text(&data)) {
-            Ok(object) => return Ok(object),
-            Err(error) => error,
-        };
-        // What serde_json or the type refuse and the reference does not (halves of surrogate pairs, members that are
-        // there twice) is not in the canonical form.
-        let checked = checked.map_or_else(|| self.check(&data), Ok)?;
-        let canonical = UnstructuredCodec.encode(&checked)?;
-        serde_json::from_slice(&canonical).map_err(|_| {
-            let cause = WrongForm::new(&error);
-            CodecError::new("the value does not have the form of its type").with_source(cause)
-        })
+        self.read(&data)
     }
 
     fn skim<'a>(&self, data: &'a [u8], wanted: &Wanted) -> Result<Option<Found<'a>>, CodecError> {
