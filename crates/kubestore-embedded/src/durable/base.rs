@@ -4,6 +4,8 @@ use std::fmt;
 
 use kubestore_kv::BoxError;
 
+use super::mark::Acknowledged;
+
 /// Changes that happen together or not at all.
 #[derive(Clone, Default)]
 pub(crate) struct Batch {
@@ -26,7 +28,8 @@ pub(crate) trait Base: fmt::Debug + Send {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BoxError>;
 
     /// Closes and opens again what a failed write left behind. What was synced is there afterwards; what was not may be.
-    fn reopen(&mut self) -> Result<(), BoxError>;
+    /// What was `acknowledged` must be among it.
+    fn reopen(&mut self, acknowledged: Acknowledged) -> Result<(), BoxError>;
 
     /// Starts giving space back to the file system, beside reads and writes.
     fn reclaim(&mut self);

@@ -1,14 +1,20 @@
-//! A base in memory that can be held up, and that fails when it is told to.
+//! A base in memory that can be held up, that fails when it is told to, and whose power can be cut.
+//!
+//! It promises what the real one does and no more: batches that were written are there in their order, up to any of
+//! them; those before the last sync are all there.
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    io,
+    fmt, io,
     sync::{Arc, Condvar, Mutex},
 };
 
 use kubestore_kv::BoxError;
 
-use super::base::{Base, Batch, Visit, WriteError};
+use super::{
+    base::{Base, Batch, Visit, WriteError},
+    mark::Acknowledged,
+};
 
 /// How the next writes end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,19 +30,35 @@ pub(super) enum Fault {
     Panics,
 }
 
+/// When in a write the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    Before,
+    /// The batch is written, but not synced.
+    Written,
+    /// It is synced, but nobody was told.
+    Synced,
+}
+
 /// The disk, which outlives every opening of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct FakeDisk(Arc<(Mutex<Inner>, Condvar)>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Inner {
     entries: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// The entries at the last sync, and what was written since.
+    durable: BTreeMap<Vec<u8>, Vec<u8>>,
+    unsynced: Vec<Batch>,
     faults: VecDeque<Fault>,
     held: bool,
     /// Writes that have begun.
     begun: usize,
     syncs: usize,
     broken: bool,
+    /// The write whose number this is loses power, at that moment.
+    cut: Option<(usize, Moment)>,
+    dead: bool,
 }
 
 impl FakeDisk {
@@ -71,6 +93,71 @@ impl FakeDisk {
     pub(super) fn syncs(&self) -> usize {
         self.0.0.lock().unwrap().syncs
     }
+
+    /// Cuts the power in the write that comes `after` that many others. Nothing is taken any more from then on.
+    pub(super) fn cut_power(&self, after: usize, moment: Moment) {
+        let mut inner = self.0.0.lock().unwrap();
+        inner.cut = Some((inner.begun + 1 + after, moment));
+    }
+
+    /// How many written batches are not synced.
+    pub(super) fn unsynced(&self) -> usize {
+        self.0.0.lock().unwrap().unsynced.len()
+    }
+
+    /// Switches it on again. Of what was not synced, the first `survive` batches are there.
+    pub(super) fn restore_power(&self, survive: usize) {
+        let mut inner = self.0.0.lock().unwrap();
+        let unsynced = std::mem::take(&mut inner.unsynced);
+        for batch in unsynced.iter().take(survive) {
+            apply(&mut inner.durable, batch);
+        }
+        inner.entries = inner.durable.clone();
+        inner.dead = false;
+        inner.cut = None;
+    }
+}
+
+/// Without what is on it: values may be anybody's.
+impl fmt::Debug for FakeDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FakeDisk").finish_non_exhaustive()
+    }
+}
+
+fn apply(entries: &mut BTreeMap<Vec<u8>, Vec<u8>>, batch: &Batch) {
+    for (key, value) in &batch.puts {
+        entries.insert(key.clone(), value.clone());
+    }
+    for key in &batch.removes {
+        entries.remove(key);
+    }
+}
+
+impl Inner {
+    fn write(&mut self, batch: &Batch, sync: bool) -> Result<(), WriteError> {
+        let moment = self.cut.filter(|(write, _)| *write == self.begun).map(|(_, moment)| moment);
+        if self.dead || moment == Some(Moment::Before) {
+            return self.die();
+        }
+        apply(&mut self.entries, batch);
+        self.unsynced.push(batch.clone());
+        if moment == Some(Moment::Written) {
+            return self.die();
+        }
+        if sync {
+            self.syncs += 1;
+            for batch in std::mem::take(&mut self.unsynced) {
+                apply(&mut self.durable, &batch);
+            }
+        }
+        if moment == Some(Moment::Synced) { self.die() } else { Ok(()) }
+    }
+
+    fn die(&mut self) -> Result<(), WriteError> {
+        self.dead = true;
+        Err(WriteError::NotSynced("the power is out".into()))
+    }
 }
 
 #[derive(Debug)]
@@ -85,25 +172,12 @@ impl Base for FakeBase {
         inner.begun += 1;
         changed.notify_all();
         let mut inner = changed.wait_while(inner, |inner| inner.held).unwrap();
-        let fault = inner.faults.pop_front();
-        if fault == Some(Fault::Panics) {
-            drop(inner);
-            panic!("a fault of the base");
-        }
-        if fault.is_none_or(|fault| fault == Fault::Refused { full: false, lands: true }) {
-            for (key, value) in &batch.puts {
-                inner.entries.insert(key.clone(), value.clone());
-            }
-            for key in &batch.removes {
-                inner.entries.remove(key);
-            }
-        }
-        match fault {
-            None => {
-                inner.syncs += usize::from(sync);
-                Ok(())
-            }
-            Some(Fault::Refused { full, .. }) => {
+        match inner.faults.pop_front() {
+            None => inner.write(batch, sync),
+            Some(Fault::Refused { full, lands }) => {
+                if lands {
+                    inner.write(batch, false)?;
+                }
                 let kind = if full { io::ErrorKind::StorageFull } else { io::ErrorKind::Other };
                 Err(WriteError::Refused(io::Error::from(kind).into()))
             }
@@ -111,7 +185,11 @@ impl Base for FakeBase {
                 inner.broken = true;
                 Err(WriteError::Refused("no more".into()))
             }
-            Some(_) => Err(WriteError::NotSynced("the cable is out".into())),
+            Some(Fault::NotSynced) => Err(WriteError::NotSynced("the cable is out".into())),
+            Some(Fault::Panics) => {
+                drop(inner);
+                panic!("a fault of the base");
+            }
         }
     }
 
@@ -124,7 +202,7 @@ impl Base for FakeBase {
         Ok(self.disk.0.0.lock().unwrap().entries.get(key).cloned())
     }
 
-    fn reopen(&mut self) -> Result<(), BoxError> {
+    fn reopen(&mut self, _acknowledged: Acknowledged) -> Result<(), BoxError> {
         if self.disk.0.0.lock().unwrap().broken { Err("it does not open".into()) } else { Ok(()) }
     }
 

@@ -16,6 +16,8 @@ use kubestore_kv::BoxError;
 use super::{
     base::{Base, Batch, Visit, WriteError},
     codec::TICK_KEY,
+    journal,
+    mark::Acknowledged,
 };
 
 /// Entries are read once, on opening: a cache is of no use afterwards.
@@ -50,9 +52,10 @@ impl FjallBase {
         Ok(Self { path: path.to_owned(), open: Some(Open::new(path)?), reclaiming: None })
     }
 
-    /// Opens the database at `path`.
-    pub(crate) fn open(path: &Path) -> Result<Self, BoxError> {
+    /// Opens the database at `path`, which must have everything that was acknowledged.
+    pub(crate) fn open(path: &Path, acknowledged: Option<Acknowledged>) -> Result<Self, BoxError> {
         check_complete(path)?;
+        journal::settle_end(path, acknowledged)??;
         Self::create(path)
     }
 
@@ -105,11 +108,11 @@ impl Base for FjallBase {
         }
         writes.commit().map_err(|error| WriteError::Refused(error.into()))?;
         if sync {
-            open.database
-                .persist(PersistMode::SyncData)
-                .map_err(|error| WriteError::NotSynced(error.into()))?;
+            let synced = open.database.persist(PersistMode::SyncData);
+            return synced.map_err(|error| WriteError::NotSynced(error.into()));
         }
-        Ok(())
+        // Out of this process, so that a later write which fails does not take this one with it.
+        open.database.persist(PersistMode::Buffer).map_err(|error| WriteError::Refused(error.into()))
     }
 
     fn scan(&self, visit: &mut Visit<'_>) -> Result<(), BoxError> {
@@ -124,9 +127,10 @@ impl Base for FjallBase {
         Ok(self.opened()?.entries.get(key)?.map(|value| value.to_vec()))
     }
 
-    fn reopen(&mut self) -> Result<(), BoxError> {
+    fn reopen(&mut self, acknowledged: Acknowledged) -> Result<(), BoxError> {
         self.finish_reclaiming();
         self.open = None;
+        journal::settle_end(&self.path, Some(acknowledged))??;
         self.open = Some(Open::new(&self.path)?);
         Ok(())
     }

@@ -9,6 +9,7 @@ use super::{
     codec::{self, Entry, META_KEY, Meta},
     directory::{Directory, base_error, directory_error, is_full},
     fjall::FjallBase,
+    journal::Damage,
     load::{Leftover, Loaded, load},
     mark::{Acknowledged, Mark},
 };
@@ -27,6 +28,8 @@ pub(crate) struct Ledger {
     living: u64,
     dead: u64,
     leftovers: Vec<Leftover>,
+    /// The last batch that was synced.
+    synced: u64,
     // Dropped last: it holds the lock.
     directory: Directory,
 }
@@ -43,16 +46,19 @@ pub(crate) enum CommitError {
 impl Ledger {
     /// Takes the directory and reads it.
     pub(crate) fn open(path: &Path) -> Result<(Self, State), KvError> {
-        Self::open_with(path, |data, fresh| {
-            let base = if fresh { FjallBase::create(data) } else { FjallBase::open(data) };
+        Self::open_with(path, |data, opening| {
+            let base = match opening {
+                Opening::Make => FjallBase::create(data),
+                Opening::Again(acknowledged) => FjallBase::open(data, acknowledged),
+            };
             base.map(|base| Box::new(base) as Box<dyn Base>)
         })
     }
 
-    /// The same on any base; `open` is given a path and whether to make the data there.
+    /// The same on any base.
     pub(super) fn open_with<F>(path: &Path, open: F) -> Result<(Self, State), KvError>
     where
-        F: Fn(&Path, bool) -> Result<Box<dyn Base>, BoxError>,
+        F: Fn(&Path, Opening) -> Result<Box<dyn Base>, BoxError>,
     {
         let directory = Directory::take(path)?;
         let mut mark = open_mark(&directory)?;
@@ -60,7 +66,8 @@ impl Ledger {
         if directory.is_fresh() {
             create(&directory, &mut mark, acknowledged, &open)?;
         }
-        let base = open(&directory.data(), false).map_err(|error| base_error(directory.path(), error))?;
+        let opening = Opening::Again(acknowledged);
+        let base = open(&directory.data(), opening).map_err(|error| opening_error(&directory, error))?;
         Self::start(directory, mark, acknowledged, base)
     }
 
@@ -87,7 +94,8 @@ impl Ledger {
         }
         leftovers.reverse();
         let dead = base.disk_bytes().saturating_sub(bytes);
-        let mut ledger = Self { base, mark, meta, living: bytes, dead, leftovers, directory };
+        let mut ledger =
+            Self { base, mark, meta, living: bytes, dead, leftovers, synced: meta.sequence, directory };
         ledger.acknowledge();
         Ok((ledger, state))
     }
@@ -161,7 +169,7 @@ impl Ledger {
     /// Finds out whether a batch that was refused is there all the same.
     fn settle(&mut self, wanted: &Meta, cause: BoxError) -> Result<(), CommitError> {
         tracing::warn!(directory = %self.directory.path().display(), error = %cause, "a write was refused; opening the data again");
-        let found = self.base.reopen().and_then(|()| self.base.get(META_KEY));
+        let found = self.base.reopen(self.acknowledged()).and_then(|()| self.base.get(META_KEY));
         let found = match found {
             Ok(Some(value)) => Meta::decode(&value).ok(),
             Ok(None) => None,
@@ -177,14 +185,27 @@ impl Ledger {
         }
     }
 
+    fn acknowledged(&self) -> Acknowledged {
+        Acknowledged { sequence: self.synced, head: self.meta.head }
+    }
+
     /// Everything so far is synced.
     fn acknowledge(&mut self) {
-        let acknowledged = Acknowledged { sequence: self.meta.sequence, head: self.meta.head };
-        if let Err(error) = self.mark.write(acknowledged) {
+        self.synced = self.meta.sequence;
+        if let Err(error) = self.mark.write(self.acknowledged()) {
             // The data is safe; only the loss of its end would not be noticed.
             tracing::warn!(directory = %self.directory.path().display(), %error, "the file acknowledged cannot be written");
         }
     }
+}
+
+/// How a base is opened.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Opening {
+    /// Made anew.
+    Make,
+    /// With all that was acknowledged, as far as that is known.
+    Again(Option<Acknowledged>),
 }
 
 impl Drop for Ledger {
@@ -243,7 +264,7 @@ fn create<F>(
     open: &F,
 ) -> Result<(), KvError>
 where
-    F: Fn(&Path, bool) -> Result<Box<dyn Base>, BoxError>,
+    F: Fn(&Path, Opening) -> Result<Box<dyn Base>, BoxError>,
 {
     if let Some(acknowledged) = acknowledged.filter(|acknowledged| acknowledged.sequence > 1) {
         let message = format!(
@@ -256,7 +277,7 @@ where
     let failed = |error: BoxError| base_error(directory.path(), error);
     let meta = Meta { sequence: 1, ..Meta::EMPTY };
     let first = Batch { puts: vec![(META_KEY.to_vec(), meta.encode())], removes: Vec::new() };
-    let mut base = open(&directory.prepare()?, true).map_err(failed)?;
+    let mut base = open(&directory.prepare()?, Opening::Make).map_err(failed)?;
     base.write(&first, true).map_err(|error| match error {
         WriteError::Refused(error) | WriteError::NotSynced(error) => failed(error),
     })?;
@@ -282,8 +303,12 @@ fn check_complete(directory: &Directory, acknowledged: Acknowledged, meta: &Meta
     if meta.sequence >= acknowledged.sequence {
         return Ok(());
     }
-    let lost = if meta.head < acknowledged.head {
-        format!("revisions {} to {}", meta.head + 1, acknowledged.head)
+    Err(lost(directory, meta.head, acknowledged))
+}
+
+fn lost(directory: &Directory, head: i64, acknowledged: Acknowledged) -> KvError {
+    let lost = if head < acknowledged.head {
+        format!("revisions {} to {}", head + 1, acknowledged.head)
     } else {
         "the newest leases or compactions".to_owned()
     };
@@ -291,5 +316,13 @@ fn check_complete(directory: &Directory, acknowledged: Acknowledged, meta: &Meta
         "{lost} were acknowledged and are missing, because the journal in data is damaged; restore the directory from \
          a backup, or remove the file acknowledged to go on without them"
     );
-    Err(directory_error(KvErrorKind::Corrupt, directory.path(), &message))
+    directory_error(KvErrorKind::Corrupt, directory.path(), &message)
+}
+
+/// What kept a base from being opened.
+fn opening_error(directory: &Directory, error: BoxError) -> KvError {
+    match error.downcast_ref::<Damage>() {
+        Some(Damage::Lost { head, acknowledged }) => lost(directory, *head, *acknowledged),
+        _ => base_error(directory.path(), error),
+    }
 }

@@ -8,6 +8,7 @@ mod base;
 mod codec;
 mod directory;
 mod fjall;
+mod journal;
 mod ledger;
 mod load;
 mod mark;

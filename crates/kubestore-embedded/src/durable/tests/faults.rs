@@ -3,76 +3,14 @@
 use std::time::{Duration, Instant};
 
 use futures_util::{FutureExt, StreamExt, future::join_all};
-use kubestore_conformance::ManualClock;
 use kubestore_kv::{
-    GetRequest, Kv, KvError, KvErrorKind, ListRequest, PutRequest, Revision, WatchGroup, WatchItem,
-    WatchRequest, WatchTarget, WriteOutcome,
+    GetRequest, Kv, KvErrorKind, PutRequest, Revision, WatchGroup, WatchItem, WatchRequest, WatchTarget,
 };
-use tempfile::TempDir;
 
 use super::{
-    fake::{FakeDisk, Fault},
-    ledger::Ledger,
-    thread::Thread,
+    super::fake::Fault,
+    rig::{Rig, create, spawn_create},
 };
-use crate::{Embedded, builder::EmbeddedBuilder, engine::Core};
-
-struct Rig {
-    kv: Embedded,
-    disk: FakeDisk,
-    clock: ManualClock,
-    dir: TempDir,
-}
-
-impl Rig {
-    async fn new() -> Self {
-        let (dir, disk, clock) = (TempDir::new().unwrap(), FakeDisk::default(), ManualClock::new());
-        let kv = open(&dir, &disk, &clock).await;
-        Self { kv, disk, clock, dir }
-    }
-
-    async fn reopen(self) -> Self {
-        self.kv.close().await;
-        let kv = open(&self.dir, &self.disk, &self.clock).await;
-        Self { kv, ..self }
-    }
-
-    async fn keys(&self) -> Vec<String> {
-        let list = self.kv.list(ListRequest::new("")).await.unwrap();
-        list.kvs.iter().map(|kv| String::from_utf8(kv.key.to_vec()).unwrap()).collect()
-    }
-
-    async fn head(&self) -> i64 {
-        self.kv.status().await.unwrap().head.0
-    }
-}
-
-async fn open(dir: &TempDir, disk: &FakeDisk, clock: &ManualClock) -> Embedded {
-    let disk = disk.clone();
-    let options = EmbeddedBuilder::new().clock(std::sync::Arc::new(clock.clone())).into_options();
-    let started = Thread::start(dir.path(), options, move |path| {
-        Ledger::open_with(path, |data, fresh| {
-            if fresh {
-                std::fs::create_dir_all(data)?;
-            }
-            Ok(disk.base())
-        })
-    });
-    let (thread, shared) = started.await.unwrap();
-    Embedded::start(Core::durable(thread, shared)).unwrap()
-}
-
-async fn create(kv: &Embedded, key: &str) -> Result<i64, KvError> {
-    match kv.optimistic_put(PutRequest::create(key.to_owned(), "x")).await? {
-        WriteOutcome::Done { revision } => Ok(revision.0),
-        other => panic!("expected the write to happen, got {other:?}"),
-    }
-}
-
-fn spawn_create(kv: &Embedded, key: &str) -> tokio::task::JoinHandle<Result<i64, KvError>> {
-    let (kv, key) = (kv.clone(), key.to_owned());
-    tokio::spawn(async move { create(&kv, &key).await })
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_visible_before_it_is_durable() {
