@@ -116,6 +116,20 @@ async fn lost_answer_leaves_the_write_done_and_unknown() {
     assert_eq!(error.kind(), KvErrorKind::DeadlineExceeded);
 }
 
+#[tokio::test(start_paused = true)]
+async fn late_write_happens_after_its_client_gave_up() {
+    let (inner, kv) = faulty(|call| match call.operation {
+        Operation::OptimisticPut => Fault::late(tokio::time::sleep(Duration::from_secs(5))),
+        _ => Fault::none(),
+    });
+    let error = kv.optimistic_put(PutRequest::create("/a", "x")).await.unwrap_err();
+    assert_eq!(error.kind(), KvErrorKind::OutcomeUnknown);
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert!(inner.get(GetRequest::new("/a")).await.unwrap().kv.is_none());
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert!(inner.get(GetRequest::new("/a")).await.unwrap().kv.is_some());
+}
+
 #[tokio::test]
 async fn streams_are_cut_where_the_script_says() {
     let (inner, kv) = faulty(|_| Fault::none().cut_after(2, KvErrorKind::Unavailable));

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod history;
 pub mod kv;
 pub mod storage;
 

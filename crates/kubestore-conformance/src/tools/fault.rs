@@ -9,7 +9,7 @@ use super::Call;
 /// What happens to one call. By default nothing: it goes through.
 ///
 /// In this order: wait or do something, fail *or* pass the call on, wait or do something, lose the answer, and later
-/// cut the stream that the call gave.
+/// cut the stream that the call gave. Or nobody waits: the caller is told that nobody knows, and the call goes on alone.
 ///
 /// ```
 /// use kubestore_conformance::Fault;
@@ -27,6 +27,7 @@ pub struct Fault {
     pub(crate) after: Option<BoxFuture<'static, ()>>,
     pub(crate) lose_answer: bool,
     pub(crate) cut: Option<(usize, KvErrorKind)>,
+    pub(crate) late: Option<BoxFuture<'static, ()>>,
 }
 
 impl Fault {
@@ -45,6 +46,13 @@ impl Fault {
     /// [`DeadlineExceeded`](KvErrorKind::DeadlineExceeded).
     pub fn lose_answer() -> Self {
         Self { lose_answer: true, ..Self::default() }
+    }
+
+    /// The answer is lost at once, as by [`lose_answer`](Self::lose_answer), and the backend hears of the call only
+    /// after `wait`: as when a request lies in a queue until a leader is found, long after its client gave up. Needs
+    /// tokio's runtime, on which the call goes on in a task of its own.
+    pub fn late(wait: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self { late: Some(Box::pin(wait)), ..Self::default() }
     }
 
     /// The call waits for `first` before it goes on: a delay, a gate that the test opens, or a write of somebody else
@@ -80,6 +88,7 @@ impl Fault {
             && self.after.is_none()
             && self.fail.is_none()
             && self.cut.is_none()
+            && self.late.is_none()
             && !self.lose_answer
     }
 }
@@ -92,6 +101,7 @@ impl fmt::Debug for Fault {
             .field("after", &self.after.is_some())
             .field("lose_answer", &self.lose_answer)
             .field("cut", &self.cut)
+            .field("late", &self.late.is_some())
             .finish()
     }
 }

@@ -20,8 +20,8 @@ use kubestore_kv::{
 
 use super::{Call, Fault, Operation, Script};
 
-/// A [`Kv`] that passes calls on to another unless its [`Script`] says that they fail, wait, lose their answer or have
-/// their stream cut.
+/// A [`Kv`] that passes calls on to another unless its [`Script`] says that they fail, wait, lose their answer, are
+/// applied late or have their stream cut.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -63,8 +63,18 @@ struct Fate {
 }
 
 impl Fate {
-    async fn meet<T>(self, call: impl Future<Output = Result<T, KvError>> + Send) -> Result<T, KvError> {
-        let Fault { before, fail, after, lose_answer, cut: _ } = self.fault;
+    async fn meet<T: Send + 'static>(
+        self,
+        call: impl Future<Output = Result<T, KvError>> + Send + 'static,
+    ) -> Result<T, KvError> {
+        let Fault { before, fail, after, lose_answer, cut: _, late } = self.fault;
+        if let Some(late) = late {
+            tokio::spawn(async move {
+                late.await;
+                call.await
+            });
+            return Err(lost(self.operation, self.key));
+        }
         if let Some(before) = before {
             before.await;
         }
@@ -88,11 +98,13 @@ impl Fate {
 #[async_trait]
 impl Kv for FaultyKv {
     async fn get(&self, request: GetRequest) -> Result<GetResponse, KvError> {
-        self.judge(Call::get(&request)).meet(self.inner.get(request)).await
+        let inner = Arc::clone(&self.inner);
+        self.judge(Call::get(&request)).meet(async move { inner.get(request).await }).await
     }
 
     async fn list(&self, request: ListRequest) -> Result<ListResponse, KvError> {
-        self.judge(Call::list(Operation::List, &request)).meet(self.inner.list(request)).await
+        let inner = Arc::clone(&self.inner);
+        self.judge(Call::list(Operation::List, &request)).meet(async move { inner.list(request).await }).await
     }
 
     fn list_chunks(&self, request: ListRequest) -> BoxStream<Result<ListChunk, KvError>> {
@@ -107,45 +119,60 @@ impl Kv for FaultyKv {
     }
 
     async fn count(&self, prefix: Bytes) -> Result<i64, KvError> {
-        self.judge(Call::count(&prefix)).meet(self.inner.count(prefix)).await
+        let inner = Arc::clone(&self.inner);
+        self.judge(Call::count(&prefix)).meet(async move { inner.count(prefix).await }).await
     }
 
     async fn optimistic_put(&self, request: PutRequest) -> Result<WriteOutcome, KvError> {
-        self.judge(Call::put(&request)).meet(self.inner.optimistic_put(request)).await
+        let inner = Arc::clone(&self.inner);
+        self.judge(Call::put(&request)).meet(async move { inner.optimistic_put(request).await }).await
     }
 
     async fn optimistic_delete(&self, request: DeleteRequest) -> Result<WriteOutcome, KvError> {
-        self.judge(Call::delete(&request)).meet(self.inner.optimistic_delete(request)).await
+        let inner = Arc::clone(&self.inner);
+        self.judge(Call::delete(&request)).meet(async move { inner.optimistic_delete(request).await }).await
     }
 
     async fn watch(&self, request: WatchRequest) -> Result<KvWatch, KvError> {
         let fate = self.judge(Call::watch(&request));
-        let cut = fate.cut();
-        Ok(cut_stream(fate.meet(self.inner.watch(request)).await?, cut))
+        let (cut, inner) = (fate.cut(), Arc::clone(&self.inner));
+        Ok(cut_stream(fate.meet(async move { inner.watch(request).await }).await?, cut))
     }
 
     async fn request_progress(&self, group: WatchGroup) -> Result<(), KvError> {
-        self.judge(Call::plain(Operation::RequestProgress)).meet(self.inner.request_progress(group)).await
+        let inner = Arc::clone(&self.inner);
+        self.judge(Call::plain(Operation::RequestProgress))
+            .meet(async move { inner.request_progress(group).await })
+            .await
     }
 
     async fn grant_lease(&self, ttl: Duration) -> Result<LeaseGrant, KvError> {
-        self.judge(Call::plain(Operation::GrantLease)).meet(self.inner.grant_lease(ttl)).await
+        let inner = Arc::clone(&self.inner);
+        self.judge(Call::plain(Operation::GrantLease)).meet(async move { inner.grant_lease(ttl).await }).await
     }
 
     async fn revoke_lease(&self, id: LeaseId) -> Result<(), KvError> {
-        self.judge(Call::of_lease(Operation::RevokeLease, id)).meet(self.inner.revoke_lease(id)).await
+        let inner = Arc::clone(&self.inner);
+        self.judge(Call::of_lease(Operation::RevokeLease, id))
+            .meet(async move { inner.revoke_lease(id).await })
+            .await
     }
 
     async fn lease_info(&self, id: LeaseId) -> Result<LeaseInfo, KvError> {
-        self.judge(Call::of_lease(Operation::LeaseInfo, id)).meet(self.inner.lease_info(id)).await
+        let inner = Arc::clone(&self.inner);
+        self.judge(Call::of_lease(Operation::LeaseInfo, id))
+            .meet(async move { inner.lease_info(id).await })
+            .await
     }
 
     async fn compact(&self, revision: Revision) -> Result<(), KvError> {
-        self.judge(Call::compact(revision)).meet(self.inner.compact(revision)).await
+        let inner = Arc::clone(&self.inner);
+        self.judge(Call::compact(revision)).meet(async move { inner.compact(revision).await }).await
     }
 
     async fn status(&self) -> Result<KvStatus, KvError> {
-        self.judge(Call::plain(Operation::Status)).meet(self.inner.status()).await
+        let inner = Arc::clone(&self.inner);
+        self.judge(Call::plain(Operation::Status)).meet(async move { inner.status().await }).await
     }
 }
 

@@ -41,6 +41,7 @@ struct Rule {
 enum Effect {
     Fail(KvErrorKind),
     LoseAnswer,
+    Late { longest: Duration },
     Delay { longest: Duration },
     DelayAnswer { longest: Duration },
     Cut { most: usize, kind: KvErrorKind },
@@ -65,6 +66,16 @@ impl FaultPlan {
     /// Loses answers; see [`Fault::lose_answer`].
     pub fn lose_answers(self, operations: impl IntoIterator<Item = Operation>, probability: f64) -> Self {
         self.rule(operations, probability, Effect::LoseAnswer)
+    }
+
+    /// Loses answers, and applies the calls up to `longest` later on tokio's timer; see [`Fault::late`].
+    pub fn apply_late(
+        self,
+        operations: impl IntoIterator<Item = Operation>,
+        probability: f64,
+        longest: Duration,
+    ) -> Self {
+        self.rule(operations, probability, Effect::Late { longest })
     }
 
     /// Delays calls by up to `longest` on tokio's timer, which lets later calls overtake them.
@@ -127,9 +138,17 @@ impl Script for FaultPlan {
 impl Effect {
     fn add_to(&self, fault: Fault, size: u64) -> Fault {
         match self {
-            Self::Fail(_) | Self::LoseAnswer if fault.fail.is_some() || fault.lose_answer => fault,
+            Self::Fail(_) | Self::LoseAnswer | Self::Late { .. }
+                if fault.fail.is_some() || fault.lose_answer || fault.late.is_some() =>
+            {
+                fault
+            }
             Self::Fail(kind) => Fault { fail: Some(*kind), ..fault },
             Self::LoseAnswer => Fault { lose_answer: true, ..fault },
+            Self::Late { longest } => {
+                let wait = tokio::time::sleep(longest.mul_f64(unit(size)));
+                Fault { late: Some(Box::pin(wait)), ..fault }
+            }
             Self::Delay { longest } => fault.delay(longest.mul_f64(unit(size))),
             Self::DelayAnswer { longest } => fault.after(tokio::time::sleep(longest.mul_f64(unit(size)))),
             Self::Cut { most, kind } => {
