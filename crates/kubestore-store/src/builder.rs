@@ -12,7 +12,10 @@ use kubestore_lease::{LeaseManager, LeaseManagerConfig};
 use kubestore_metrics::{NoRecorder, Recorder};
 use kubestore_transform::{Identity, Transformer};
 
-use crate::store::{Inner, Store};
+use crate::{
+    UpdateQueue,
+    store::{Inner, Store},
+};
 
 /// Operations that take longer are logged with the time of each step, as in the reference.
 const SLOW_OPERATION: Duration = Duration::from_millis(500);
@@ -30,6 +33,7 @@ pub struct StoreBuilder<T: Object> {
     recorder: Arc<dyn Recorder>,
     clock: Arc<dyn Clock>,
     leases: LeaseManagerConfig,
+    updates: UpdateQueue,
     watch_list: bool,
     watch_group: WatchGroup,
     slow_operation: Duration,
@@ -48,6 +52,7 @@ impl<T: Object> StoreBuilder<T> {
             recorder: Arc::new(NoRecorder),
             clock: Arc::new(SystemClock),
             leases: LeaseManagerConfig::default(),
+            updates: UpdateQueue::new(),
             watch_list: false,
             watch_group: WatchGroup::new(),
             slow_operation: SLOW_OPERATION,
@@ -97,6 +102,13 @@ impl<T: Object> StoreBuilder<T> {
         self
     }
 
+    /// Where updates of one key wait for each other; a queue of the store's own by default. Stores share one that keep the
+    /// same objects on the same backend and encrypt them in the same way.
+    pub fn update_queue(mut self, queue: UpdateQueue) -> Self {
+        self.updates = queue;
+        self
+    }
+
     /// Whether watches may ask for initial events (Kubernetes' feature `WatchList`); off by default.
     pub fn watch_list(mut self, on: bool) -> Self {
         self.watch_list = on;
@@ -133,6 +145,7 @@ impl<T: Object> StoreBuilder<T> {
             transformer: self.transformer,
             recorder: self.recorder,
             leases,
+            updates: self.updates,
             watch_list: self.watch_list,
             watch_group: self.watch_group,
             slow_operation: self.slow_operation,

@@ -2,11 +2,13 @@
 
 mod backend;
 mod builder;
+mod corrupt;
 mod create;
 mod delete;
 mod error;
 mod list;
 mod operation;
+mod queue;
 mod read;
 mod state;
 mod store;
@@ -17,4 +19,5 @@ mod write;
 
 pub use builder::StoreBuilder;
 pub use kubestore_lease::LeaseManagerConfig;
+pub use queue::UpdateQueue;
 pub use store::Store;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use kubestore_core::{CodecError, NotFound, Object, Result, StorageError};
 use kubestore_kv::{GetRequest, KeyValue, Revision};
 
-use crate::{error, store::Inner, value::resource_version};
+use crate::{error, queue::Written, store::Inner, value::resource_version};
 
 /// An object as it is, or as a caller remembers it.
 pub(crate) struct State<T> {
@@ -16,7 +16,7 @@ pub(crate) struct State<T> {
     pub(crate) data: Encoded,
     /// The stored form is not as it would be written now.
     pub(crate) stale: bool,
-    /// Read from the backend, not remembered.
+    /// Read from the backend, not remembered or handed on.
     pub(crate) current: bool,
 }
 
@@ -94,6 +94,16 @@ impl<T: Object> Inner<T> {
         let revision = Revision(version.cast_signed());
         self.set_revision(&mut object, key, revision);
         Ok(State { object: Some(object), revision, data, stale: false, current: false })
+    }
+
+    /// The state that an update of this process has just written. Another process may have written since, so it is trusted
+    /// like what a caller remembers. `None` where it cannot be read: the backend's error is the one to tell.
+    pub(crate) fn written_state(&self, written: Written, key: &str) -> Option<State<T>> {
+        let Written { revision, data } = written;
+        let mut object = self.codec.decode(data.clone()).ok()?;
+        self.set_revision(&mut object, key, revision);
+        let data = Encoded::Data(data);
+        Some(State { object: Some(object), revision, data, stale: false, current: false })
     }
 
     /// Clears what is never stored.

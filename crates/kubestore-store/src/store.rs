@@ -17,14 +17,17 @@ use kubestore_lease::LeaseManager;
 use kubestore_metrics::{Recorder, ResourceLabels};
 use kubestore_transform::Transformer;
 
-use crate::{StoreBuilder, list, watch};
+use crate::{StoreBuilder, UpdateQueue, list, watch};
 
 /// Kubernetes storage over any backend: the semantics of the reference's etcd store, written once.
 ///
-/// Lists and watches decode on the tasks of a tokio runtime: call them from within one.
+/// Lists and watches decode on the tasks of a tokio runtime, and updates that wait for each other go by its clock: call
+/// them from within one.
 ///
-/// Cheap to clone; clones share the backend, the leases and the group of watches. It keeps no state that is not in the
-/// backend.
+/// Updates of one key take turns; see [`UpdateQueue`].
+///
+/// Cheap to clone; clones share the backend, the leases, the queue of updates and the group of watches. It keeps no state
+/// that is not in the backend.
 pub struct Store<T: Object> {
     inner: Arc<Inner<T>>,
 }
@@ -41,6 +44,7 @@ pub(crate) struct Inner<T: Object> {
     pub(crate) transformer: Arc<dyn Transformer>,
     pub(crate) recorder: Arc<dyn Recorder>,
     pub(crate) leases: LeaseManager,
+    pub(crate) updates: UpdateQueue,
     pub(crate) watch_list: bool,
     pub(crate) watch_group: WatchGroup,
     pub(crate) slow_operation: Duration,
@@ -66,6 +70,10 @@ impl<T: Object> Store<T> {
 
     pub(crate) fn from_inner(inner: Inner<T>) -> Self {
         Self { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn inner(&self) -> &Inner<T> {
+        &self.inner
     }
 
     /// The backend, for work that is not on objects.

@@ -1,17 +1,26 @@
 //! Guaranteed update.
 
 use bytes::Bytes;
-use kubestore_core::{NotFound, Object, ResponseMeta, Result, StorageError, UpdateFn, UpdateOptions};
+use kubestore_core::{Object, ResponseMeta, Result, StorageError, UpdateFn, UpdateOptions};
 use kubestore_kv::{PutRequest, Revision};
 use kubestore_metrics::EtcdOperation;
 use tracing::Instrument as _;
 
 use crate::{
     operation::{Operation, operation},
-    state::State,
+    queue::{Turn, Written},
+    state::{Encoded, State},
     store::Inner,
     write::Put,
 };
+
+/// An update under way.
+struct Update<'a> {
+    /// The whole key.
+    key: &'a str,
+    options: &'a UpdateOptions,
+    turn: Turn,
+}
 
 /// What the update function made of a state.
 struct Change<T> {
@@ -49,10 +58,12 @@ impl<T: Object> Inner<T> {
         trace: &mut Operation,
     ) -> Result<T> {
         let key = self.prefix.prepare(key)?;
-        let mut state = match cached {
-            Some(object) => self.remembered_state(object, &key)?,
-            None => self.read_state(&key, options.not_found).await?,
-        };
+        let turn = self.updates.turn(&key).await;
+        if turn.waited() {
+            trace.step("turn taken", 0);
+        }
+        let this = Update { key: &key, options, turn };
+        let mut state = self.origin(&this, cached).await?;
         trace.step("initial value restored", 0);
         loop {
             if let Some(preconditions) = &options.preconditions {
@@ -77,10 +88,25 @@ impl<T: Object> Inner<T> {
                     continue;
                 }
             };
-            match self.attempt(&key, state, change, options.not_found, trace).await? {
+            match self.attempt(&this, state, change, trace).await? {
                 Attempt::Done(object) => return Ok(object),
                 Attempt::Again(newer) => state = newer,
             }
+        }
+    }
+
+    /// What the update starts from: the newest state that is known without asking, else the backend's.
+    async fn origin(&self, this: &Update<'_>, cached: Option<T>) -> Result<State<T>> {
+        let remembered = cached.map(|object| self.remembered_state(object, this.key)).transpose()?;
+        if let Some(written) = this.turn.before()
+            && remembered.as_ref().is_none_or(|state| state.revision < written.revision)
+            && let Some(state) = self.written_state(written, this.key)
+        {
+            return Ok(state);
+        }
+        match remembered {
+            Some(state) => Ok(state),
+            None => self.read_state(this.key, this.options.not_found).await,
         }
     }
 
@@ -100,19 +126,19 @@ impl<T: Object> Inner<T> {
 
     async fn attempt(
         &self,
-        key: &str,
+        this: &Update<'_>,
         mut state: State<T>,
         change: Change<T>,
-        not_found: NotFound,
         trace: &mut Operation,
     ) -> Result<Attempt<T>> {
+        let key = this.key;
         let data =
             self.codec.encode(&change.object).map_err(|cause| StorageError::unencodable(key, cause))?;
         trace.step("encoded", data.len());
         if !state.stale && state.data.is(&data) {
             if !state.current {
                 // Equal to what the caller remembers; only the backend knows whether it still is so.
-                state = self.read_state(key, not_found).await?;
+                state = self.read_state(key, this.options.not_found).await?;
                 if !state.data.is(&data) {
                     return Ok(Attempt::Again(state));
                 }
@@ -121,24 +147,32 @@ impl<T: Object> Inner<T> {
                 return Ok(Attempt::Done(self.written(change.object, key, state.revision)));
             }
         }
-        self.write_change(key, state.revision, change, data, not_found, trace).await
+        if let Encoded::Data(stored) = &state.data {
+            let replaceable = self.codec.replaceable(stored);
+            replaceable.map_err(|cause| StorageError::unencodable(key, cause))?;
+        }
+        self.write_change(this, state.revision, change, data, trace).await
     }
 
     async fn write_change(
         &self,
-        key: &str,
+        this: &Update<'_>,
         expected: Revision,
         change: Change<T>,
         data: Bytes,
-        not_found: NotFound,
         trace: &mut Operation,
     ) -> Result<Attempt<T>> {
+        let key = this.key;
         let request = |sealed| PutRequest::update(key.to_owned(), sealed, expected);
-        match self.put(EtcdOperation::Update, key, data, change.ttl_seconds, request, trace).await? {
-            Put::Done(revision) => Ok(Attempt::Done(self.written(change.object, key, revision))),
+        let put = self.put(EtcdOperation::Update, key, data.clone(), change.ttl_seconds, request, trace);
+        match put.await? {
+            Put::Done(revision) => {
+                this.turn.hand_on(Written { revision, data });
+                Ok(Attempt::Done(self.written(change.object, key, revision)))
+            }
             Put::Conflict(current) => {
                 tracing::debug!(key, "an update met a conflict; trying again");
-                let state = self.state_of(current, key, not_found).await?;
+                let state = self.state_of(current, key, this.options.not_found).await?;
                 trace.step("retry value restored", 0);
                 Ok(Attempt::Again(state))
             }

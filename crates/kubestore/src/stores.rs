@@ -6,7 +6,7 @@ use kubestore_codec::{Unstructured, UnstructuredCodec, UnstructuredVersioner};
 use kubestore_core::{Codec, GroupResource, Object, PathPrefix, Versioner};
 use kubestore_kv::{Clock, Kv, SystemClock};
 use kubestore_metrics::{NoRecorder, Recorder};
-use kubestore_store::{LeaseManagerConfig, Store};
+use kubestore_store::{LeaseManagerConfig, Store, UpdateQueue};
 use kubestore_transform::{Identity, Transformer};
 
 /// Makes stores that share a backend, a path prefix, an encryption configuration, metrics and a clock.
@@ -27,6 +27,7 @@ struct Shared {
     recorder: Arc<dyn Recorder>,
     clock: Arc<dyn Clock>,
     leases: LeaseManagerConfig,
+    updates: UpdateQueue,
     watch_list: bool,
 }
 
@@ -53,6 +54,7 @@ impl Stores {
             recorder: Arc::new(NoRecorder),
             clock: Arc::new(SystemClock),
             leases: LeaseManagerConfig::default(),
+            updates: UpdateQueue::new(),
             watch_list: false,
         })
     }
@@ -80,6 +82,7 @@ impl Stores {
             .recorder(Arc::clone(&shared.recorder))
             .clock(Arc::clone(&shared.clock))
             .lease_config(shared.leases)
+            .update_queue(shared.updates.clone())
             .watch_list(shared.watch_list)
             .build()
     }
