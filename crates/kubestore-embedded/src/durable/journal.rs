@@ -48,6 +48,9 @@ pub(crate) struct Journal {
     pub(crate) torn: bool,
     /// The last summary of ours in it.
     pub(crate) last: Option<Meta>,
+    /// All of them, with the ends of their batches.
+    #[cfg(test)]
+    pub(crate) summaries: Vec<(u64, Meta)>,
 }
 
 /// Why a journal is not to be read.
@@ -131,13 +134,23 @@ fn read(path: PathBuf) -> io::Result<Journal> {
     let length = file.metadata()?.len();
     let mut reader =
         Reader { file: BufReader::with_capacity(BUFFER_BYTES, file), left: length, item: Vec::new() };
-    let mut journal = Journal { path, batches: 0, whole: 0, torn: false, last: None };
+    let mut journal = Journal {
+        path,
+        batches: 0,
+        whole: 0,
+        torn: false,
+        last: None,
+        #[cfg(test)]
+        summaries: Vec::new(),
+    };
     loop {
         match reader.batch()? {
             Step::Batch(meta) => {
                 journal.batches += 1;
                 journal.whole = length - reader.left;
                 journal.last = meta.or(journal.last);
+                #[cfg(test)]
+                journal.summaries.extend(meta.map(|meta| (journal.whole, meta)));
             }
             Step::End => return Ok(journal),
             Step::Torn => {

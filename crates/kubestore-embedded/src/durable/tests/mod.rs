@@ -3,3 +3,4 @@
 mod faults;
 mod power;
 mod rig;
+mod torn;

@@ -30,8 +30,8 @@ type Change = (String, Option<String>);
 /// What the outside knows.
 #[derive(Default)]
 struct Known {
-    /// Changes by revision: certain ones, because they were there after a cut.
-    log: BTreeMap<i64, Vec<Change>>,
+    /// Keys with their values and revisions, after a cut and therefore for certain.
+    state: BTreeMap<String, (String, i64)>,
     head: i64,
     compacted: i64,
     /// Leases granted, until their end was asked for or their time may have come.
@@ -180,28 +180,26 @@ impl Known {
                 "cut {cut}: {change:?}"
             );
         }
-        self.log.extend(found);
+        for (revision, (key, value)) in
+            found.into_iter().flat_map(|(at, changes)| changes.into_iter().map(move |change| (at, change)))
+        {
+            match value {
+                Some(value) => self.state.insert(key, (value, revision)),
+                None => self.state.remove(&key),
+            };
+        }
         (self.head, self.compacted) = (status.head.0, status.compacted.unwrap().0);
         self.check_state(kv, cut).await;
         self.check_leases(kv, round, cut).await;
     }
 
-    /// The list is what the log leads to.
+    /// The list is what the changes lead to.
     async fn check_state(&self, kv: &Embedded, cut: usize) {
-        let mut expected = BTreeMap::new();
-        for (revision, (key, value)) in
-            self.log.iter().flat_map(|(at, changes)| changes.iter().map(move |change| (*at, change)))
-        {
-            match value {
-                Some(value) => expected.insert(key.clone(), (value.clone(), revision)),
-                None => expected.remove(key),
-            };
-        }
         let listed = kv.list(ListRequest::new("")).await.unwrap().kvs;
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let found: BTreeMap<_, _> =
             listed.iter().map(|kv| (text(&kv.key), (text(&kv.value), kv.mod_revision.0))).collect();
-        assert_eq!(found, expected, "cut {cut}");
+        assert_eq!(found, self.state, "cut {cut}");
         for kv in listed {
             assert!(kv.lease.is_none_or(|lease| !self.ended.contains(&lease)), "cut {cut}: {kv:?}");
         }
