@@ -8,15 +8,17 @@ mod common;
 use std::{
     collections::BTreeMap,
     fs,
-    io::{BufRead, BufReader, Write},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use common::{ManualClock, SOON, all, create, delete, done, events, head, put, value, value_at, watch_from};
+use common::{
+    ManualClock, SOON, all,
+    child::{Running, die_with_parent, tell},
+    create, delete, done, events, head, put, value, value_at, watch_from,
+};
 use kubestore_embedded::Embedded;
 use kubestore_kv::{
     GetRequest, Kv, KvError, KvErrorKind, LeaseId, ListRequest, PutRequest, Revision, WatchGroup,
@@ -223,35 +225,24 @@ const CHILD: &str = "KUBESTORE_TEST_DIRECTORY";
 #[tokio::test]
 async fn as_another_process() {
     let Some(dir) = std::env::var_os(CHILD) else { return };
+    die_with_parent();
     let kv = open(Path::new(&dir)).await;
     create(&kv, "from/the/child", "x").await;
-    let mut out = std::io::stdout();
-    writeln!(out, "\nopen").unwrap();
-    out.flush().unwrap();
-    std::io::stdin().read_line(&mut String::new()).unwrap();
-    std::process::abort();
+    tell("\nopen");
+    std::future::pending().await
 }
 
 #[tokio::test]
 async fn a_second_process_is_refused_at_once() {
     let dir = TempDir::new().unwrap();
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "as_another_process", "--nocapture"])
-        .env(CHILD, dir.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap() == "open"), "the child opens the directory");
+    let mut child = Running::start("as_another_process", CHILD, dir.path().as_os_str());
+    assert!(child.tells("open"), "the child opens the directory");
     let started = Instant::now();
     let error = refused(dir.path()).await;
     assert!(started.elapsed() < Duration::from_millis(500));
     assert_eq!(error.kind(), KvErrorKind::Unavailable);
     assert!(error.message().contains(&format!("process {}", child.id())), "{error}");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child.kill();
     let kv = open(dir.path()).await;
     assert_eq!(all(&kv, "").await, ["from/the/child=x"]);
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unused_imports, unreachable_pub, reason = "each test binary uses a part of it")]
 
+pub mod child;
+
 use std::time::Duration;
 
 use futures_util::StreamExt;
