@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod any;
+#[cfg(feature = "cbor")]
+pub mod cbor;
 mod field;
 mod json;
 mod lazy;

@@ -11,6 +11,10 @@ mod write;
 
 pub(crate) use canonical::canonical;
 pub(crate) use parse::parse;
+#[cfg(feature = "cbor")]
+pub(crate) use skim::{Mask, Scalar, Skimmed};
 pub(crate) use skim::{Paths, field_text, skim};
 pub(crate) use text::go_text;
+#[cfg(feature = "cbor")]
+pub(crate) use write::scalar_text;
 pub(crate) use write::write_map;

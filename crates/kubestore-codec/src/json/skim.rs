@@ -21,7 +21,7 @@ pub(crate) struct Paths<'w> {
 }
 
 /// One bit for each thing looked for: labels first, then fields, then these.
-type Mask = u64;
+pub(crate) type Mask = u64;
 const KIND: Mask = 1 << 63;
 const API_VERSION: Mask = 1 << 62;
 const MOST_WANTED: usize = 62;
@@ -37,12 +37,17 @@ impl<'w> Paths<'w> {
         fits.then_some(Self { wanted, fields })
     }
 
-    fn labels(&self) -> Mask {
+    /// Everything that is looked for.
+    pub(crate) fn everything(&self) -> Mask {
+        ((1 << (self.wanted.labels.len() + self.fields.len())) - 1) | KIND | API_VERSION
+    }
+
+    pub(crate) fn labels(&self) -> Mask {
         (1 << self.wanted.labels.len()) - 1
     }
 
     /// Those of `candidates` that have `key` at `depth`.
-    fn matching(&self, candidates: Mask, depth: usize, key: &str) -> Mask {
+    pub(crate) fn matching(&self, candidates: Mask, depth: usize, key: &str) -> Mask {
         let mut matching = 0;
         let mut rest = candidates;
         while rest != 0 {
@@ -76,6 +81,51 @@ pub(crate) struct Skimmed<'a> {
     pub(crate) has_items: bool,
 }
 
+/// A scalar as selectors see it.
+pub(crate) struct Scalar<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// It is text in the document, not a number or a truth value.
+    pub(crate) is_text: bool,
+}
+
+impl<'a> Skimmed<'a> {
+    pub(crate) fn nothing(paths: &Paths<'_>) -> Self {
+        Self {
+            labels: vec![None; paths.wanted.labels.len()],
+            fields: vec![None; paths.fields.len()],
+            kind: None,
+            api_version: None,
+            has_items: false,
+        }
+    }
+
+    /// Keeps the text of a scalar for those of `matching` whose path ends at `depth`.
+    pub(crate) fn keep(&mut self, paths: &Paths<'_>, matching: Mask, depth: usize, scalar: &Scalar<'a>) {
+        let labels = self.labels.len();
+        let mut rest = matching;
+        while rest != 0 {
+            let bit = rest & rest.wrapping_neg();
+            rest ^= bit;
+            if paths.segment(bit, depth + 1).is_some() {
+                continue;
+            }
+            let slot = bit.trailing_zeros() as usize;
+            let place = match bit {
+                KIND => Some(&mut self.kind).filter(|_| scalar.is_text),
+                API_VERSION => Some(&mut self.api_version).filter(|_| scalar.is_text),
+                _ if slot < labels => self.labels.get_mut(slot),
+                _ => {
+                    let takes = scalar.is_text || !paths.fields[slot - labels].text_only();
+                    self.fields.get_mut(slot - labels).filter(|_| takes)
+                }
+            };
+            if let Some(place) = place {
+                *place = Some(scalar.text.clone());
+            }
+        }
+    }
+}
+
 /// Why there is no answer: the document is no JSON, or it is one that only the decoder reads right.
 pub(crate) struct GivenUp;
 
@@ -90,19 +140,12 @@ impl From<SyntaxError> for GivenUp {
 /// Gives up on what is not an object, on a name that is there twice where that matters, and on labels that are not all
 /// text.
 pub(crate) fn skim<'a>(text: &'a str, paths: &Paths<'_>) -> Result<Skimmed<'a>, GivenUp> {
-    let found = Skimmed {
-        labels: vec![None; paths.wanted.labels.len()],
-        fields: vec![None; paths.fields.len()],
-        kind: None,
-        api_version: None,
-        has_items: false,
-    };
-    let mut search = Search { cursor: Cursor::new(text), paths, found, containers: Vec::new() };
+    let mut search =
+        Search { cursor: Cursor::new(text), paths, found: Skimmed::nothing(paths), containers: Vec::new() };
     if search.cursor.peek_token() != Some(b'{') {
         return Err(GivenUp);
     }
-    let all = ((1 << (paths.wanted.labels.len() + paths.fields.len())) - 1) | KIND | API_VERSION;
-    search.object(all, 0)?;
+    search.object(paths.everything(), 0)?;
     match search.cursor.peek_token() {
         None => Ok(search.found),
         Some(_) => Err(GivenUp),
@@ -148,52 +191,31 @@ impl<'a> Search<'a, '_> {
 
     /// Reads a value that is no object and keeps it for those whose path ends here.
     fn scalar(&mut self, matching: Mask, depth: usize) -> Result<(), GivenUp> {
-        let text = match self.cursor.peek_token() {
+        let scalar = match self.cursor.peek_token() {
             Some(b'"') => {
                 self.cursor.bump();
-                Some((self.cursor.string()?, true))
+                Some(Scalar { text: self.cursor.string()?, is_text: true })
             }
             Some(b'-' | b'0'..=b'9') => {
                 let (text, integer) = self.cursor.number()?;
                 let number = parse_number(text, integer).ok_or(GivenUp)?;
-                scalar_text(&number).map(|text| (Cow::Owned(text.into_owned()), false))
+                scalar_text(&number)
+                    .map(|text| Scalar { text: Cow::Owned(text.into_owned()), is_text: false })
             }
             Some(first @ (b't' | b'f')) => {
                 let word = if first == b't' { "true" } else { "false" };
                 self.cursor.literal(word)?;
-                Some((Cow::Borrowed(word), false))
+                Some(Scalar { text: Cow::Borrowed(word), is_text: false })
             }
             _ => {
                 self.skip(depth + 1)?;
                 None
             }
         };
-        let mut rest = matching;
-        while let Some((text, is_text)) = text.as_ref().filter(|_| rest != 0) {
-            let bit = rest & rest.wrapping_neg();
-            rest ^= bit;
-            if self.paths.segment(bit, depth + 1).is_none() {
-                self.keep(bit, text.clone(), *is_text);
-            }
+        if let Some(scalar) = scalar {
+            self.found.keep(self.paths, matching, depth, &scalar);
         }
         Ok(())
-    }
-
-    fn keep(&mut self, bit: Mask, text: Cow<'a, str>, is_text: bool) {
-        let labels = self.found.labels.len();
-        let slot = bit.trailing_zeros() as usize;
-        let place = match bit {
-            KIND => Some(&mut self.found.kind).filter(|_| is_text),
-            API_VERSION => Some(&mut self.found.api_version).filter(|_| is_text),
-            _ if slot < labels => self.found.labels.get_mut(slot),
-            _ => {
-                let takes = is_text || !self.paths.fields[slot - labels].text_only();
-                self.found.fields.get_mut(slot - labels).filter(|_| takes)
-            }
-        };
-        if let Some(place) = place {
-            *place = Some(text);
-        }
     }
 
     /// Reads and checks any value inside of `depth` containers.

@@ -1,0 +1,25 @@
+//! CBOR, as API servers store custom resources that are told to.
+//!
+//! A stored value begins with the self-described tag (`d9 d9 f7`). Kubernetes writes text as byte strings, and `[]byte` as byte
+//! strings inside of tag 22, which stands for their base64. [`from_slice`] and [`to_vec`] go between these bytes and any type
+//! of serde; [`CborCodec`] and [`UnstructuredCborCodec`] let a store keep its objects so.
+
+mod build;
+mod codec;
+mod de;
+mod error;
+mod head;
+mod header;
+mod key;
+mod later;
+mod name;
+mod reader;
+mod ser;
+mod skim;
+mod time;
+mod write;
+
+pub use codec::{CborCodec, UnstructuredCborCodec};
+pub use de::{Deserializer, from_slice};
+pub use error::CborError;
+pub use ser::to_vec;
