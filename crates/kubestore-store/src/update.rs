@@ -147,7 +147,9 @@ impl<T: Object> Inner<T> {
                 return Ok(Attempt::Done(self.written(change.object, key, state.revision)));
             }
         }
-        if let Encoded::Data(stored) = &state.data {
+        if let Encoded::Data(stored) = &state.data
+            && *stored != data
+        {
             let replaceable = self.codec.replaceable(stored);
             replaceable.map_err(|cause| StorageError::unencodable(key, cause))?;
         }
