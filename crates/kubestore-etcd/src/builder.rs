@@ -7,12 +7,14 @@ use kubestore_kv::{KvError, KvErrorKind};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
-    EtcdKv,
+    EtcdKv, TlsOptions,
+    auth::Tokens,
     backoff::Backoff,
     error::Failure,
+    health::knock,
     kv::Shared,
-    options::{EtcdOptions, OPEN, normalize},
-    pool::{Member, Pool},
+    options::{Credentials, EtcdOptions, OPEN, normalize},
+    pool::Pool,
 };
 
 /// Settings for a connection to etcd. Made by [`EtcdKv::builder`].
@@ -45,6 +47,22 @@ impl EtcdKvBuilder {
         I::Item: Into<String>,
     {
         self.endpoints.extend(endpoints.into_iter().map(Into::into));
+        self
+    }
+
+    /// Encrypts the connections. Endpoints without a scheme are `https` then; `http` ones are refused. For `https`
+    /// endpoints without this the default options hold.
+    pub fn tls(mut self, options: TlsOptions) -> Self {
+        self.options.tls = Some(options);
+        self
+    }
+
+    /// Authenticates as `user`. The server's token is got when connecting, and anew whenever the server refuses it:
+    /// once for all calls and watches that find out at the same time. A wrong password is
+    /// [`Unauthenticated`](KvErrorKind::Unauthenticated). Without effect where the server has authentication switched
+    /// off. A user that is known by its client certificate needs none of this, see [`TlsOptions::identity`].
+    pub fn user(mut self, user: impl Into<String>, password: impl Into<String>) -> Self {
+        self.options.credentials = Some(Credentials { user: user.into(), password: password.into().into() });
         self
     }
 
@@ -112,62 +130,74 @@ impl EtcdKvBuilder {
         self
     }
 
-    /// Connects, and returns once one of the endpoints has answered.
+    /// Connects, and returns once one of the endpoints has answered and the user is authenticated.
     ///
     /// # Errors
     /// [`InvalidArgument`](KvErrorKind::InvalidArgument) or [`Unsupported`](KvErrorKind::Unsupported) for a bad
-    /// address or setting, [`Unavailable`](KvErrorKind::Unavailable) when nobody answered within the dial timeout,
-    /// and what the server said when it refused.
+    /// address, setting or TLS file, [`Unavailable`](KvErrorKind::Unavailable) when nobody answered within the dial
+    /// timeout, [`Unauthenticated`](KvErrorKind::Unauthenticated) at once when all endpoints have certificates that are
+    /// not trusted, want or refuse a client certificate, or refuse the password, and what the server said when it
+    /// refused.
     ///
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn connect(self) -> Result<EtcdKv, KvError> {
-        self.options.check()?;
-        let urls = normalize(self.endpoints)?;
-        let pool = Pool::new(urls, &self.options).await.map_err(|failure| failure.read(OPEN, None))?;
-        dial(&pool, self.options.dial_timeout).await?;
-        Ok(EtcdKv { shared: Arc::new(Shared::new(pool, self.options)) })
+        let Self { endpoints, mut options } = self;
+        options.check()?;
+        let urls = normalize(endpoints, options.tls.as_ref())?;
+        let tokens = Arc::new(Tokens::new(options.credentials.take()));
+        let pool = Pool::new(urls, &options, &tokens).await?;
+        let deadline = Instant::now() + options.dial_timeout;
+        dial(&pool, deadline, options.dial_timeout).await?;
+        let shared = Shared::new(pool, options, tokens);
+        let token = shared.tokens.generation();
+        shared.renew_token(token, deadline).await.map_err(|failure| failure.read(OPEN, None))?;
+        Ok(EtcdKv { shared: Arc::new(shared) })
     }
 }
 
 /// Asks all members at once, again and again, until the first has answered.
-async fn dial(pool: &Pool, limit: Duration) -> Result<(), KvError> {
-    let deadline = Instant::now() + limit;
+async fn dial(pool: &Pool, deadline: Instant, limit: Duration) -> Result<(), KvError> {
     let mut backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(1));
     let mut last = None;
     loop {
-        let mut calls: FuturesUnordered<_> = pool.members().iter().map(|member| knock(member)).collect();
+        let mut calls: FuturesUnordered<_> =
+            pool.members().iter().map(|member| async move { (member, knock(member, limit).await) }).collect();
+        let mut hopeless = true;
         loop {
             match timeout_at(deadline, calls.next()).await {
-                Ok(Some(Ok(member))) => {
+                Ok(Some((member, Ok(())))) => {
                     pool.prefer(member);
                     return Ok(());
                 }
-                Ok(Some(Err(failure))) if failure.is_unavailable() => last = Some(failure),
-                Ok(Some(Err(failure))) => return Err(failure.read(OPEN, None)),
+                // Whether there is a leader is for the calls to find out.
+                Ok(Some((member, Err(failure)))) if failure.kind == KvErrorKind::NoLeader => {
+                    pool.prefer(member);
+                    return Ok(());
+                }
+                Ok(Some((_, Err(failure)))) if failure.is_unreachable() => {
+                    hopeless &= failure.needs_help();
+                    last = Some(failure);
+                }
+                Ok(Some((_, Err(failure)))) => return Err(failure.read(OPEN, None)),
                 Ok(None) => break,
                 Err(_) => return Err(nobody_answered(pool, limit, last)),
             }
         }
         let pause = backoff.pause();
-        if Instant::now() + pause >= deadline {
-            return Err(nobody_answered(pool, limit, last));
+        match last {
+            Some(failure) if hopeless => return Err(failure.read(OPEN, None)),
+            last if Instant::now() + pause >= deadline => return Err(nobody_answered(pool, limit, last)),
+            _ => {}
         }
         tracing::debug!(endpoints = pool.describe(), ?pause, "no etcd answers yet");
         sleep(pause).await;
     }
 }
 
-/// A light call that any member answers, with a leader or without.
-async fn knock(member: &Member) -> Result<&Member, Failure> {
-    let status = member.maintenance.clone().status().await?;
-    member.learn_version(status.version());
-    Ok(member)
-}
-
 fn nobody_answered(pool: &Pool, limit: Duration, last: Option<Failure>) -> KvError {
     let message = format!(
-        "no etcd answered at {} within {limit:?}; check the address and that the server runs",
+        "no etcd answered at {} within {limit:?}; check the address, http or https, and that the server runs",
         pool.describe()
     );
     let error = KvError::new(KvErrorKind::Unavailable, OPEN, message);

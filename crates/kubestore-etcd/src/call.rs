@@ -1,10 +1,10 @@
-//! One call: its deadline, and who is asked next when nobody answers.
+//! One call: its deadline, who is asked next when nobody answers, and a new token when the old one is refused.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::{backoff::Backoff, error::Failure, kv::Shared, pool::Member};
+use crate::{auth::MAX_RENEWALS, backoff::Backoff, error::Failure, kv::Shared, pool::Member};
 
 impl Shared {
     /// Asks until somebody answers: each endpoint at once, then again after pauses, within the limits of the options.
@@ -14,30 +14,56 @@ impl Shared {
         F: Fn(Arc<Member>) -> Fut,
         Fut: Future<Output = Result<T, etcd_client::Error>>,
     {
+        let deadline = Instant::now() + self.options.request_timeout;
+        let mut renewals = 0;
+        loop {
+            let token = self.tokens.generation();
+            match self.ask(operation, deadline, &call).await {
+                Err(failure) if self.may_renew(&failure, renewals) => {
+                    renewals += 1;
+                    self.renew_token(token, deadline).await?;
+                }
+                answered => return answered,
+            }
+        }
+    }
+
+    /// As [`read`](Self::read), with the token as it is.
+    pub(crate) async fn ask<T, F, Fut>(
+        &self,
+        operation: &'static str,
+        deadline: Instant,
+        call: F,
+    ) -> Result<T, Failure>
+    where
+        F: Fn(Arc<Member>) -> Fut,
+        Fut: Future<Output = Result<T, etcd_client::Error>>,
+    {
         let begin = Instant::now();
         let mut backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
         let mut tried = 0;
         loop {
             let member = Arc::clone(self.pool.current());
-            let left = self.options.request_timeout.saturating_sub(begin.elapsed());
-            let failure = match timeout(left, call(Arc::clone(&member))).await {
+            let failure = match timeout_at(deadline, call(Arc::clone(&member))).await {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(error)) => Failure::from(error),
                 Err(_) => {
-                    self.pool.leave(&member);
-                    return Err(Failure::deadline(self.options.request_timeout));
+                    let failure = Failure::deadline(self.options.request_timeout);
+                    self.pool.leave(&member, &failure);
+                    return Err(failure);
                 }
             };
-            if !failure.is_unavailable() {
+            if !failure.is_the_members() {
                 return Err(failure);
             }
-            self.pool.leave(&member);
+            self.pool.leave(&member, &failure);
             tried += 1;
             if tried % self.pool.len() != 0 {
                 continue;
             }
             let pause = backoff.pause();
-            if begin.elapsed() + pause >= self.options.retry_for.min(self.options.request_timeout) {
+            let again = Instant::now() + pause;
+            if failure.needs_help() || again >= deadline || again >= begin + self.options.retry_for {
                 return Err(failure);
             }
             tracing::debug!(operation, endpoint = member.url, tried, ?pause, %failure, "read is tried again");
@@ -45,29 +71,56 @@ impl Shared {
         }
     }
 
-    /// Asks once. Only where no connection came about, so that nothing was sent, is the next endpoint asked.
+    /// Sends the request once. Only where it is certain that no server acted on it is it sent again: to the next
+    /// endpoint where no connection came about, and with a new token where the old one was refused.
     pub(crate) async fn write<R, T, F, Fut>(&self, request: R, call: F) -> Result<T, Failure>
     where
         R: Clone,
         F: Fn(Arc<Member>, R) -> Fut,
         Fut: Future<Output = Result<T, etcd_client::Error>>,
     {
-        let begin = Instant::now();
+        let deadline = Instant::now() + self.options.request_timeout;
         let mut request = Some(request);
+        let mut renewals = 0;
+        loop {
+            let token = self.tokens.generation();
+            let last = !self.tokens.can_renew() || renewals == MAX_RENEWALS;
+            match self.send(deadline, &mut request, last, &call).await {
+                Err(failure) if self.may_renew(&failure, renewals) => {
+                    renewals += 1;
+                    self.renew_token(token, deadline).await.map_err(Failure::before_the_write)?;
+                }
+                answered => return answered,
+            }
+        }
+    }
+
+    /// Offers the request to one endpoint after the other until one of them has a connection.
+    async fn send<R, T, F, Fut>(
+        &self,
+        deadline: Instant,
+        request: &mut Option<R>,
+        last: bool,
+        call: &F,
+    ) -> Result<T, Failure>
+    where
+        R: Clone,
+        F: Fn(Arc<Member>, R) -> Fut,
+        Fut: Future<Output = Result<T, etcd_client::Error>>,
+    {
         let mut others = self.pool.len() - 1;
         loop {
             let member = Arc::clone(self.pool.current());
             // The last attempt takes the request, so that its bytes move; earlier ones must leave it.
-            let sent = if others == 0 { request.take() } else { request.clone() };
+            let sent = if last && others == 0 { request.take() } else { request.clone() };
             let Some(sent) = sent else { return Err(Failure::malformed("no request left")) };
-            let left = self.options.request_timeout.saturating_sub(begin.elapsed());
-            let failure = match timeout(left, call(Arc::clone(&member), sent)).await {
+            let failure = match timeout_at(deadline, call(Arc::clone(&member), sent)).await {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(error)) => Failure::from(error),
                 Err(_) => Failure::deadline(self.options.request_timeout),
             };
             if failure.is_unreachable() {
-                self.pool.leave(&member);
+                self.pool.leave(&member, &failure);
             }
             if others == 0 || !failure.was_not_sent() {
                 return Err(failure);
@@ -75,5 +128,10 @@ impl Shared {
             others -= 1;
             tracing::debug!(endpoint = member.url, %failure, "write goes to the next endpoint");
         }
+    }
+
+    /// Whether `failure` is one that a new token may mend.
+    fn may_renew(&self, failure: &Failure, renewals: usize) -> bool {
+        failure.wants_token() && self.tokens.can_renew() && renewals < MAX_RENEWALS
     }
 }

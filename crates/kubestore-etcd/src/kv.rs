@@ -10,7 +10,7 @@ use kubestore_kv::{
     WriteOutcome,
 };
 
-use crate::{EtcdKvBuilder, history::History, options::EtcdOptions, pool::Pool, watch::Groups};
+use crate::{EtcdKvBuilder, auth::Tokens, history::History, options::EtcdOptions, pool::Pool, watch::Groups};
 
 /// A [`Kv`] over etcd. Clones share the connections.
 ///
@@ -28,6 +28,7 @@ pub struct EtcdKv {
 pub(crate) struct Shared {
     pub(crate) pool: Pool,
     pub(crate) options: EtcdOptions,
+    pub(crate) tokens: Arc<Tokens>,
     pub(crate) groups: Groups,
     pub(crate) history: History,
 }
@@ -55,8 +56,8 @@ impl EtcdKv {
 }
 
 impl Shared {
-    pub(crate) fn new(pool: Pool, options: EtcdOptions) -> Self {
-        Self { pool, options, groups: Groups::default(), history: History::default() }
+    pub(crate) fn new(pool: Pool, options: EtcdOptions, tokens: Arc<Tokens>) -> Self {
+        Self { pool, options, tokens, groups: Groups::default(), history: History::default() }
     }
 }
 

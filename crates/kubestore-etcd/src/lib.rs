@@ -1,10 +1,14 @@
 #![doc = include_str!("../README.md")]
 
+mod auth;
 mod backoff;
 mod builder;
 mod call;
+mod channel;
+mod connect;
 mod convert;
 mod error;
+mod health;
 mod history;
 mod kv;
 mod lease;
@@ -15,9 +19,13 @@ mod pool;
 mod read;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "rustls")]
+mod tls;
+mod tls_options;
 mod version;
 mod watch;
 mod write;
 
 pub use builder::EtcdKvBuilder;
 pub use kv::EtcdKv;
+pub use tls_options::TlsOptions;

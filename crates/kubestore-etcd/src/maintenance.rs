@@ -1,6 +1,6 @@
 //! The cluster's state, and calls that are meant for one member.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use etcd_client::{AlarmAction, AlarmType, proto::PbStatusResponse};
@@ -8,10 +8,9 @@ use futures_util::future::join_all;
 use kubestore_kv::{KvError, KvErrorKind, KvStatus, Maintenance, MemberStatus, Revision};
 use tokio::time::timeout;
 
-use crate::{EtcdKv, error::Failure, kv::Shared, pool::Member, version::answers_progress_requests};
-
-/// How long a member may take to tell its state before it counts as not answering.
-const PATIENCE: Duration = Duration::from_secs(2);
+use crate::{
+    EtcdKv, error::Failure, health::PATIENCE, kv::Shared, pool::Member, version::answers_progress_requests,
+};
 
 impl Shared {
     pub(crate) async fn status(&self) -> Result<KvStatus, KvError> {

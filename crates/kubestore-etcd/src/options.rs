@@ -1,8 +1,11 @@
 //! How to reach etcd, and the limits of each call.
 
-use std::{num::NonZeroU64, time::Duration};
+use std::{fmt, num::NonZeroU64, time::Duration};
 
 use kubestore_kv::{DEFAULT_MAX_REQUEST_BYTES, KvError, KvErrorKind};
+use zeroize::Zeroizing;
+
+use crate::TlsOptions;
 
 /// Settings of an [`EtcdKv`](crate::EtcdKv); made by its [builder](crate::EtcdKvBuilder).
 #[derive(Clone, Debug)]
@@ -17,6 +20,21 @@ pub(crate) struct EtcdOptions {
     pub(crate) page_size: NonZeroU64,
     pub(crate) watch_buffer_events: usize,
     pub(crate) watch_buffer_bytes: usize,
+    pub(crate) tls: Option<TlsOptions>,
+    pub(crate) credentials: Option<Credentials>,
+}
+
+/// A user and the password, of which no output shows the latter.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Credentials {
+    pub(crate) user: String,
+    pub(crate) password: Zeroizing<String>,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").field("user", &self.user).finish_non_exhaustive()
+    }
 }
 
 /// etcd closes the connection of a client that pings more often.
@@ -39,6 +57,8 @@ impl Default for EtcdOptions {
             page_size: NonZeroU64::new(500).unwrap_or(NonZeroU64::MIN),
             watch_buffer_events: 8192,
             watch_buffer_bytes: 16 * 1024 * 1024,
+            tls: None,
+            credentials: None,
         }
     }
 }
@@ -65,35 +85,50 @@ impl EtcdOptions {
                 return Err(invalid(format!("{name} is zero; nothing would ever be answered in time")));
             }
         }
+        if self.credentials.as_ref().is_some_and(|credentials| credentials.user.is_empty()) {
+            return Err(invalid("the user name is empty; give a name, or no user at all".to_owned()));
+        }
         Ok(())
     }
 }
 
-/// The addresses in the form that the client takes, each checked.
-pub(crate) fn normalize(endpoints: Vec<String>) -> Result<Vec<String>, KvError> {
+/// The addresses as `scheme://host:port`, each checked. One without a scheme is `https` where there is TLS.
+pub(crate) fn normalize(endpoints: Vec<String>, tls: Option<&TlsOptions>) -> Result<Vec<String>, KvError> {
     if endpoints.is_empty() {
         return Err(invalid(
             "no endpoint given; name at least one, such as http://127.0.0.1:2379".to_owned(),
         ));
     }
-    endpoints.into_iter().map(|endpoint| normalize_one(endpoint.trim())).collect()
+    endpoints.into_iter().map(|endpoint| normalize_one(endpoint.trim(), tls)).collect()
 }
 
-fn normalize_one(endpoint: &str) -> Result<String, KvError> {
-    let (scheme, rest) = endpoint.split_once("://").unwrap_or(("http", endpoint));
-    match scheme {
-        "http" => {}
-        "https" => {
-            let message = format!("endpoint {endpoint}: TLS is not built in; use an http address");
+fn normalize_one(endpoint: &str, tls: Option<&TlsOptions>) -> Result<String, KvError> {
+    let default = if tls.is_some() { "https" } else { "http" };
+    let (scheme, rest) = endpoint.split_once("://").unwrap_or((default, endpoint));
+    match (scheme, tls) {
+        ("http", Some(tls)) => {
+            return Err(invalid(format!(
+                "endpoint {endpoint}: TLS options are given ({}), but http is not encrypted; write https, or leave \
+                 the options out",
+                tls.describe()
+            )));
+        }
+        ("https", _) if cfg!(not(feature = "rustls")) => {
+            let message =
+                format!("endpoint {endpoint}: TLS is not built in; build with the feature tls, or use http");
             return Err(KvError::new(KvErrorKind::Unsupported, OPEN, message));
         }
+        ("http" | "https", _) => {}
         _ => return Err(invalid(format!("endpoint {endpoint}: the scheme must be http or https"))),
     }
     let authority = rest.strip_suffix('/').unwrap_or(rest);
-    let (host, port) = authority.rsplit_once(':').unwrap_or((authority, "80"));
     let odd = |c: char| c.is_whitespace() || matches!(c, '/' | ',' | '@' | '?' | '#');
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port),
+        _ => (authority, "80"),
+    };
     if host.is_empty() || authority.contains(odd) || port.parse::<u16>().is_err() {
-        return Err(invalid(format!("endpoint {endpoint:?} is not of the form http://host:port")));
+        return Err(invalid(format!("endpoint {endpoint:?} is not of the form {default}://host:port")));
     }
     Ok(format!("{scheme}://{authority}"))
 }
@@ -116,8 +151,9 @@ mod tests {
             ("http://127.0.0.1:2379/", "http://127.0.0.1:2379"),
             (" localhost:2379 ", "http://localhost:2379"),
             ("http://[::1]:2379", "http://[::1]:2379"),
+            ("[::1]", "http://[::1]"),
         ] {
-            assert_eq!(normalize(vec![given.to_owned()]).unwrap(), [wanted]);
+            assert_eq!(normalize(vec![given.to_owned()], None).unwrap(), [wanted]);
         }
         for given in [
             "",
@@ -128,13 +164,41 @@ mod tests {
             "unix:///x",
             "http://a/b:1",
         ] {
-            let error = normalize(vec![given.to_owned()]).unwrap_err();
+            let error = normalize(vec![given.to_owned()], None).unwrap_err();
             assert_eq!(error.kind(), KvErrorKind::InvalidArgument, "{given}");
             assert!(error.to_string().contains(given), "{error}");
         }
-        let error = normalize(vec!["https://a:1".to_owned()]).unwrap_err();
-        assert_eq!(error.kind(), KvErrorKind::Unsupported);
-        assert_eq!(normalize(Vec::new()).unwrap_err().kind(), KvErrorKind::InvalidArgument);
+        assert_eq!(normalize(Vec::new(), None).unwrap_err().kind(), KvErrorKind::InvalidArgument);
+    }
+
+    #[test]
+    fn the_scheme_and_the_options_agree_about_tls() {
+        let tls = TlsOptions::new().ca_file("/pki/ca.pem");
+        #[cfg(feature = "rustls")]
+        {
+            let given = vec!["a:1".to_owned(), "https://b:2".to_owned()];
+            assert_eq!(normalize(given, Some(&tls)).unwrap(), ["https://a:1", "https://b:2"]);
+            assert_eq!(normalize(vec!["https://a:1".to_owned()], None).unwrap(), ["https://a:1"]);
+        }
+        #[cfg(not(feature = "rustls"))]
+        {
+            let error = normalize(vec!["https://a:1".to_owned()], None).unwrap_err();
+            assert_eq!(error.kind(), KvErrorKind::Unsupported);
+        }
+        let error = normalize(vec!["http://a:1".to_owned()], Some(&tls)).unwrap_err();
+        assert_eq!(error.kind(), KvErrorKind::InvalidArgument);
+        assert!(
+            error.to_string().contains("http://a:1") && error.to_string().contains("/pki/ca.pem"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn no_output_shows_a_password() {
+        let credentials =
+            Some(Credentials { user: "root".to_owned(), password: "hunter2".to_owned().into() });
+        let shown = format!("{:?}", EtcdOptions { credentials, ..EtcdOptions::default() });
+        assert!(shown.contains("root") && !shown.contains("hunter2"), "{shown}");
     }
 
     #[test]

@@ -8,9 +8,19 @@ use std::{
     },
 };
 
-use etcd_client::{Client, ConnectOptions, KvClient, LeaseClient, MaintenanceClient, WatchClient};
+use etcd_client::{Channel, Client, ConnectOptions, KvClient, LeaseClient, MaintenanceClient, WatchClient};
+use kubestore_kv::KvError;
 
-use crate::{error::Failure, options::EtcdOptions};
+#[cfg(feature = "rustls")]
+use crate::tls::TlsSource;
+use crate::{
+    auth::Tokens,
+    channel::{lazy, with_token},
+    connect::Target,
+    error::Failure,
+    health::Health,
+    options::{EtcdOptions, OPEN},
+};
 
 /// One endpoint with connections of its own, made when first used and again after they broke.
 ///
@@ -22,25 +32,39 @@ pub(crate) struct Member {
     pub(crate) lease: LeaseClient,
     pub(crate) maintenance: MaintenanceClient,
     pub(crate) watch: WatchClient,
+    /// On the connection of the watches.
+    pub(crate) watch_maintenance: MaintenanceClient,
+    /// Requests without a token, to get one.
+    pub(crate) bare: tonic::transport::Channel,
     /// The server's version once it told.
     version: Mutex<Option<String>>,
+    health: Health,
     index: usize,
 }
 
 impl Member {
-    async fn new(index: usize, url: String, options: &EtcdOptions) -> Result<Self, Failure> {
-        let connect = ConnectOptions::new()
-            .with_keep_alive(options.keepalive_interval, options.keepalive_timeout)
-            .with_keep_alive_while_idle(false)
-            .with_connect_timeout(options.dial_timeout);
-        let data = Client::connect([&url], Some(connect.clone())).await?;
-        let watch = Client::connect([&url], Some(connect.with_require_leader(true))).await?;
+    async fn new(
+        index: usize,
+        target: &Arc<Target>,
+        url: String,
+        options: &EtcdOptions,
+        tokens: &Arc<Tokens>,
+    ) -> Result<Self, Failure> {
+        let bare = lazy(&url, target, options)?;
+        let data = Channel::Custom(with_token(bare.clone(), tokens));
+        let data = Client::from_channel(data, None).await?;
+        let watch = Channel::Custom(with_token(lazy(&url, target, options)?, tokens));
+        let demanding = ConnectOptions::new().with_require_leader(true);
+        let watch = Client::from_channel(watch, Some(demanding)).await?;
         Ok(Self {
             kv: data.kv_client().max_decoding_message_size(options.max_response_bytes),
             lease: data.lease_client(),
             maintenance: data.maintenance_client(),
             watch: watch.watch_client().max_decoding_message_size(options.max_response_bytes),
+            watch_maintenance: watch.maintenance_client(),
+            bare,
             version: Mutex::new(None),
+            health: Health::default(),
             url,
             index,
         })
@@ -64,7 +88,7 @@ impl fmt::Debug for Member {
     }
 }
 
-/// All endpoints. One of them is asked until it fails, then the next.
+/// All endpoints. One of them is asked until it fails, then the next that serves.
 #[derive(Debug)]
 pub(crate) struct Pool {
     members: Vec<Arc<Member>>,
@@ -72,11 +96,28 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Connects to nobody yet.
-    pub(crate) async fn new(urls: Vec<String>, options: &EtcdOptions) -> Result<Self, Failure> {
+    /// Connects to nobody yet, but reads the files that TLS needs.
+    pub(crate) async fn new(
+        urls: Vec<String>,
+        options: &EtcdOptions,
+        tokens: &Arc<Tokens>,
+    ) -> Result<Self, KvError> {
+        #[cfg(feature = "rustls")]
+        let tls = if urls.iter().any(|url| url.starts_with("https://")) {
+            Some(Arc::new(TlsSource::new(options.tls.clone().unwrap_or_default())?))
+        } else {
+            None
+        };
         let mut members = Vec::with_capacity(urls.len());
         for (index, url) in urls.into_iter().enumerate() {
-            members.push(Arc::new(Member::new(index, url, options).await?));
+            let target = Target::new(
+                url.clone(),
+                options.dial_timeout,
+                #[cfg(feature = "rustls")]
+                tls.clone(),
+            );
+            let member = Member::new(index, &Arc::new(target), url, options, tokens).await;
+            members.push(Arc::new(member.map_err(|failure| failure.read(OPEN, None))?));
         }
         Ok(Self { members, current: AtomicUsize::new(0) })
     }
@@ -100,10 +141,27 @@ impl Pool {
         self.current.store(member.index, Ordering::Relaxed);
     }
 
-    /// `member` failed: ask the one after it, unless somebody else has already moved on.
-    pub(crate) fn leave(&self, member: &Member) {
-        let next = (member.index + 1) % self.members.len();
-        let _moved = self.current.compare_exchange(member.index, next, Ordering::Relaxed, Ordering::Relaxed);
+    /// `member` failed: ask the next one that serves, unless somebody else has already moved on. Where none does it is
+    /// just the next: it may have come back unnoticed.
+    pub(crate) fn leave(&self, member: &Arc<Member>, why: &Failure) {
+        if self.members.len() == 1 {
+            return;
+        }
+        let next = self.after(member);
+        let moved =
+            self.current.compare_exchange(member.index, next.index, Ordering::Relaxed, Ordering::Relaxed);
+        if member.health.leave_out(member) {
+            tracing::warn!(endpoint = member.url, failure = %why, "endpoint does not serve and is left out");
+        }
+        if moved.is_ok() {
+            tracing::debug!(endpoint = next.url, "endpoint is used from now on");
+        }
+    }
+
+    fn after(&self, member: &Member) -> &Arc<Member> {
+        let count = self.members.len();
+        let nth = |step: usize| &self.members[(member.index + step) % count];
+        (1..count).map(nth).find(|other| other.health.is_good()).unwrap_or_else(|| nth(1))
     }
 
     /// The endpoints as text, for errors and logs.

@@ -3,12 +3,11 @@
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     sync::Arc,
-    time::SystemTime,
 };
 
 use etcd_client::{WatchResponse, proto::PbWatchResponse};
 use futures_util::FutureExt;
-use kubestore_kv::{KvError, KvErrorKind, Revision, WatchGroup};
+use kubestore_kv::{KvError, Revision, WatchGroup};
 use tokio::{
     sync::mpsc::UnboundedReceiver,
     task::unconstrained,
@@ -19,9 +18,13 @@ use super::{
     WATCH,
     link::{Happened, Link},
     mailbox::Batch,
+    pulse::{Beat, Pulse},
+    recover::{Renewal, renewed},
     watcher::{Phase, Watcher},
 };
-use crate::{backoff::Backoff, error::Failure, kv::Shared, pool::Member};
+use crate::{
+    auth::Generation, backoff::Backoff, error::Failure, kv::Shared, version::answers_progress_requests,
+};
 
 /// What the rest of the process asks of a hub.
 #[derive(Debug)]
@@ -35,28 +38,38 @@ pub(super) enum Command {
 
 #[derive(Debug)]
 pub(super) struct Hub {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     group: WatchGroup,
     commands: UnboundedReceiver<Command>,
-    watches: BTreeMap<u64, Watcher>,
-    link: Link,
+    pub(super) watches: BTreeMap<u64, Watcher>,
+    pub(super) link: Link,
     /// Requests still to be sent on the link, in order.
-    outbox: VecDeque<Outgoing>,
+    pub(super) outbox: VecDeque<Outgoing>,
     /// Creations that were sent; the server answers them in order.
-    creating: VecDeque<u64>,
+    pub(super) creating: VecDeque<u64>,
     /// Watches by the server's number.
-    live: HashMap<i64, u64>,
-    stalled: Option<Stalled>,
-    backoff: Backoff,
+    pub(super) live: HashMap<i64, u64>,
+    pub(super) stalled: Option<Stalled>,
+    pub(super) backoff: Backoff,
     /// Attempts that failed since a watch was last registered.
-    failures: usize,
+    pub(super) failures: usize,
+    pub(super) pulse: Pulse,
+    /// Progress that was asked for from outside; what only the pulse asked for is not told.
+    progress_wanted: bool,
+    progress_probed: bool,
+    /// The token that the link was opened with. It holds for everything that is sent on it.
+    pub(super) token: Generation,
+    /// A new token on its way.
+    pub(super) renewal: Option<Renewal>,
+    /// Tokens in a row with which no stream could be opened.
+    pub(super) refusals: usize,
     /// Since when members say that there is no leader. Streams are refused during every election, and most elections
     /// end soon.
-    no_leader_since: Option<Instant>,
+    pub(super) no_leader_since: Option<Instant>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Outgoing {
+pub(super) enum Outgoing {
     Create(u64),
     Cancel(i64),
     Progress,
@@ -64,7 +77,7 @@ enum Outgoing {
 
 /// A batch that its consumer has no room for. Nothing more is read until it has, or until patience ends.
 #[derive(Debug)]
-struct Stalled {
+pub(super) struct Stalled {
     watch: u64,
     batch: Batch,
     until: Instant,
@@ -72,12 +85,13 @@ struct Stalled {
 
 /// How long one slow consumer may hold up the others of its group before it is taken off the stream.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// A link that held this long was a good one: the next pauses are short again.
-const STABLE: Duration = Duration::from_secs(5);
 
 impl Hub {
     pub(super) fn new(shared: Arc<Shared>, group: WatchGroup, commands: UnboundedReceiver<Command>) -> Self {
+        let options = &shared.options;
+        let pulse = Pulse::new(options.keepalive_interval, options.keepalive_timeout);
         Self {
+            token: shared.tokens.generation(),
             shared,
             group,
             commands,
@@ -89,6 +103,11 @@ impl Hub {
             stalled: None,
             backoff: Backoff::new(Duration::from_millis(100), Duration::from_secs(3)),
             failures: 0,
+            pulse,
+            progress_wanted: false,
+            progress_probed: false,
+            renewal: None,
+            refusals: 0,
             no_leader_since: None,
         }
     }
@@ -103,6 +122,8 @@ impl Hub {
                     None => return,
                 },
                 happened = self.link.next(self.stalled.is_none(), !self.outbox.is_empty()) => self.happened(happened),
+                beat = self.pulse.next(), if self.link.is_open() && self.expects_answers() => self.beat(beat),
+                renewed = renewed(&mut self.renewal) => self.renewed(renewed),
                 () = sleep_until(patience.unwrap_or_else(Instant::now)), if patience.is_some() => self.park(),
             }
             if self.watches.is_empty() && self.shared.groups.retire(self.group, &self.commands) {
@@ -125,9 +146,48 @@ impl Hub {
                 let in_step = !self.watches.values().any(|watch| watch.phase == Phase::Parked);
                 if self.link.is_open() && in_step && !self.outbox.contains(&Outgoing::Progress) {
                     self.outbox.push_back(Outgoing::Progress);
+                    self.progress_wanted = true;
                 }
             }
         }
+    }
+
+    /// There is something on the stream that the server could speak of.
+    fn expects_answers(&self) -> bool {
+        self.stalled.is_none() && !(self.live.is_empty() && self.creating.is_empty())
+    }
+
+    fn beat(&mut self, beat: Beat) {
+        match beat {
+            Beat::Quiet => {
+                if let Link::Open { member, .. } = &self.link {
+                    self.pulse.ask(member);
+                }
+            }
+            Beat::Answered(Ok(head)) => {
+                let answerable = self.answers_progress(head);
+                if answerable {
+                    self.progress_probed = true;
+                    if !self.outbox.contains(&Outgoing::Progress) {
+                        self.outbox.push_back(Outgoing::Progress);
+                    }
+                }
+                // Creations are answered always.
+                if answerable || !self.creating.is_empty() { self.pulse.owed() } else { self.pulse.heard() }
+            }
+            // It answers; what it thinks of the token shows when a watch is created.
+            Beat::Answered(Err(failure)) if failure.wants_token() => self.pulse.heard(),
+            Beat::Answered(Err(failure)) | Beat::Missed(failure) => self.broke(failure),
+        }
+    }
+
+    /// Whether the server, which is at `head`, is sure to answer a progress request on the stream as it is.
+    fn answers_progress(&self, head: Revision) -> bool {
+        let Link::Open { member, .. } = &self.link else { return false };
+        let in_step = |watch: &Watcher| matches!(watch.phase, Phase::Live(_)) && watch.started_at <= head;
+        member.version().is_some_and(|version| answers_progress_requests(&version))
+            && !self.live.is_empty()
+            && self.watches.values().all(in_step)
     }
 
     fn cancel(&mut self, id: u64) {
@@ -180,23 +240,28 @@ impl Hub {
                     let (requests, responses) = stream.split();
                     let responses = Box::new(responses);
                     self.link = Link::Open { member, since: Instant::now(), requests, responses };
+                    self.pulse.heard();
                 }
             }
             Happened::Writable => self.send_next(),
-            Happened::Response(response) => self.response(response),
+            Happened::Response(response) => {
+                self.pulse.heard();
+                self.response(response);
+            }
             Happened::Broke(failure) => self.broke(failure),
         }
     }
 
     /// Opens a link if there is something to watch and none. The first creation goes along.
     fn open_if_needed(&mut self) {
-        while matches!(self.link, Link::Idle) {
+        while matches!(self.link, Link::Idle) && self.renewal.is_none() {
             let Some(next) = self.outbox.pop_front() else { return };
             let Outgoing::Create(id) = next else { continue };
             let Some(watch) = self.watches.get(&id) else { continue };
             let (key, options) = watch.creation();
             let member = Arc::clone(self.shared.pool.current());
             self.creating.push_back(id);
+            self.token = self.shared.tokens.generation();
             self.link = Link::open(member, key, options, self.shared.options.dial_timeout);
         }
     }
@@ -253,9 +318,10 @@ impl Hub {
     fn created(&mut self, response: &PbWatchResponse, head: Revision) {
         let Some(id) = self.creating.pop_front() else { return };
         if response.canceled {
-            return self.end(id, &reason(response));
+            return self.refused(id, &reason(response));
         }
         self.failures = 0;
+        self.refusals = 0;
         self.no_leader_since = None;
         let wanted = self.watches.get_mut(&id).is_some_and(|watch| watch.registered(response.watch_id, head));
         self.live.insert(response.watch_id, id);
@@ -265,13 +331,18 @@ impl Hub {
         }
     }
 
-    /// Progress under the number -1 is that of all watches of the stream.
+    /// Progress under the number -1 is that of all watches of the stream, and the answer to a request.
     fn progress(&mut self, server_id: i64, revision: Revision) {
+        let mut tell = true;
+        if server_id == -1 {
+            let probed = std::mem::take(&mut self.progress_probed);
+            tell = std::mem::take(&mut self.progress_wanted) || !probed;
+        }
         for (number, id) in &self.live {
             if (server_id == -1 || server_id == *number)
                 && let Some(watch) = self.watches.get_mut(id)
             {
-                watch.progress(revision);
+                watch.progress(revision, tell);
             }
         }
     }
@@ -283,82 +354,8 @@ impl Hub {
         }
     }
 
-    fn end(&mut self, id: u64, why: &Ended) {
+    pub(super) fn end(&mut self, id: u64, why: &Ended) {
         if let Some(watch) = self.watches.remove(&id) {
-            let error = why.error(&watch);
-            watch.end(error);
-        }
-    }
-
-    fn broke(&mut self, failure: Failure) {
-        let (member, since) = match std::mem::replace(&mut self.link, Link::Idle) {
-            Link::Opening { member, .. } => (member, None),
-            Link::Open { member, since, .. } => (member, Some(since)),
-            Link::Idle | Link::Waiting(_) => return,
-        };
-        if since.is_some_and(|since| since.elapsed() > STABLE) {
-            self.backoff.reset();
-        }
-        self.failures += 1;
-        if failure.kind == KvErrorKind::NoLeader {
-            self.no_leader_since.get_or_insert_with(Instant::now);
-        }
-        let pause = self.pause_after(&member);
-        if since.is_some() {
-            let watches = self.watches.len();
-            tracing::warn!(endpoint = member.url, watches, %failure, "watch stream broke and is made anew");
-        } else {
-            tracing::debug!(endpoint = member.url, failures = self.failures, %failure, "watch stream does not open");
-        }
-        self.settle(failure, pause);
-        self.link = Link::Waiting(Instant::now() + pause);
-    }
-
-    /// Who is asked next, and when: the other members at once, then all again after a pause.
-    fn pause_after(&mut self, member: &Member) -> Duration {
-        self.shared.pool.leave(member);
-        if self.failures.is_multiple_of(self.shared.pool.len()) {
-            self.backoff.pause()
-        } else {
-            Duration::ZERO
-        }
-    }
-
-    /// After a break: ends the watches that cannot go on, and queues the others where they were.
-    fn settle(&mut self, failure: Failure, pause: Duration) {
-        let lasting = !matches!(
-            failure.kind,
-            KvErrorKind::Unavailable
-                | KvErrorKind::DeadlineExceeded
-                | KvErrorKind::Internal
-                | KvErrorKind::NoLeader
-        );
-        let all_asked = self.failures >= self.shared.pool.len();
-        let retry_for = self.shared.options.retry_for;
-        let too_long = |since: Instant| all_asked && since.elapsed() + pause >= retry_for;
-        let leaderless = self.no_leader_since.is_some_and(too_long);
-        let now = SystemTime::now();
-        self.live.clear();
-        self.creating.clear();
-        self.outbox.clear();
-        self.stalled = None;
-        let ends = |watch: &Watcher| match watch.phase {
-            Phase::Parked => false,
-            _ if lasting => true,
-            _ if watch.is_new() => too_long(watch.asked_at),
-            _ => leaderless,
-        };
-        let (ended, kept): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            std::mem::take(&mut self.watches).into_iter().partition(|(_, watch)| ends(watch));
-        self.watches = kept;
-        for (id, watch) in &mut self.watches {
-            if watch.phase != Phase::Parked {
-                watch.disconnected(now);
-                self.outbox.push_back(Outgoing::Create(*id));
-            }
-        }
-        let why = Ended::Failure(if leaderless && !lasting { Failure::no_leader() } else { failure });
-        for watch in ended.into_values() {
             let error = why.error(&watch);
             watch.end(error);
         }
@@ -366,13 +363,13 @@ impl Hub {
 }
 
 /// Why a watch ends.
-enum Ended {
+pub(super) enum Ended {
     Compacted(Revision),
     Failure(Failure),
 }
 
 impl Ended {
-    fn error(&self, watch: &Watcher) -> KvError {
+    pub(super) fn error(&self, watch: &Watcher) -> KvError {
         match self {
             Self::Compacted(revision) => KvError::compacted(WATCH, *revision).with_key(watch.key().clone()),
             Self::Failure(failure) => failure.clone().read(WATCH, Some(watch.key())),

@@ -6,6 +6,8 @@
 mod hub;
 mod link;
 mod mailbox;
+mod pulse;
+mod recover;
 mod stream;
 mod watcher;
 

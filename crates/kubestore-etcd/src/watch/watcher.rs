@@ -34,6 +34,10 @@ pub(super) struct Watcher {
     /// by then: etcd reads it after the registration, so an event at or below it may still come and is welcome.
     registered_at: Revision,
     reconnecting: bool,
+    /// First revision that the server was asked for; 0 is "from now".
+    pub(super) started_at: Revision,
+    /// Tokens in a row with which the server refused it.
+    pub(super) refusals: usize,
     /// Its consumer was too slow before.
     pub(super) lagged: bool,
 }
@@ -70,6 +74,8 @@ impl Watcher {
             delivered,
             registered_at: Revision(0),
             reconnecting: false,
+            started_at: Revision(0),
+            refusals: 0,
             lagged: false,
         }
     }
@@ -118,6 +124,8 @@ impl Watcher {
     /// The server has registered it as `server_id` and was at `head` right after. `false`: nobody wants it any more.
     pub(super) fn registered(&mut self, server_id: i64, head: Revision) -> bool {
         self.phase = Phase::Live(server_id);
+        self.refusals = 0;
+        self.started_at = self.resume_at().unwrap_or(Revision(0));
         if let Some(start) = self.resume_at()
             && start > head.next()
         {
@@ -180,12 +188,14 @@ impl Watcher {
         Ok(())
     }
 
-    /// Nothing at or below `revision` is still to come. What would lead back is left out: after a reconnection to a
-    /// member that lags.
-    pub(super) fn progress(&mut self, revision: Revision) {
+    /// Nothing at or below `revision` is still to come; `tell` the consumer so. What would lead back is left out: after
+    /// a reconnection to a member that lags.
+    pub(super) fn progress(&mut self, revision: Revision, tell: bool) {
         if self.resume_at().is_none_or(|next| revision.next() >= next) {
             self.delivered = Some(revision);
-            self.mailbox.put_progress(revision);
+            if tell {
+                self.mailbox.put_progress(revision);
+            }
         }
     }
 
@@ -278,14 +288,16 @@ mod tests {
     fn progress_never_goes_back() {
         let (mut watcher, mailbox, _created) = watcher(5);
         for (revision, shown) in [(3, None), (4, Some(4)), (9, Some(9)), (8, None), (9, Some(9))] {
-            watcher.progress(Revision(revision));
+            watcher.progress(Revision(revision), true);
             let taken = take(&mailbox).map(|item| match item.unwrap() {
                 WatchItem::Progress(revision) => revision.0,
                 other => panic!("{other:?}"),
             });
             assert_eq!(taken, shown, "progress at {revision}");
         }
-        assert_eq!(watcher.resume_at(), Some(Revision(10)));
+        watcher.progress(Revision(10), false);
+        assert!(take(&mailbox).is_none());
+        assert_eq!(watcher.resume_at(), Some(Revision(11)));
     }
 
     #[test]

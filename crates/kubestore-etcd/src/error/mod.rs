@@ -1,10 +1,25 @@
-//! What etcd and gRPC say, as callers of this crate see it. The only file that knows their codes and texts.
+//! What etcd and gRPC say, as callers of this crate see it. The only module that knows their codes and texts.
+//!
+//! A write may be sent again only where it is certain that no server acted on it. That is certain where
+//!
+//! - no connection came about: the address was not found, refused or timed out, or the TLS handshake failed;
+//! - HTTP/2 says so itself: the server refused the stream before any processing (`REFUSED_STREAM`);
+//! - etcd answered that it refused the request (the token, the permission, the condition of the member).
+//!
+//! A connection that broke, a deadline, `request timed out`, and everything that is not known here leave the outcome
+//! unknown.
+
+mod known;
 
 use std::{error::Error, fmt, time::Duration};
 
 use bytes::Bytes;
 use kubestore_kv::{KvError, KvErrorKind};
-use tonic::{Code, ConnectError, Status};
+use tonic::{ConnectError, Status};
+
+pub(crate) use self::known::auth_is_off;
+use self::known::{DECODE_LIMIT, NO_LEADER, NOT_REACHED, REFUSED_STREAM, SEND_LIMIT, by_code, by_text};
+use crate::connect::ConnectFailure;
 
 /// A call that failed, before it is said on whose behalf.
 #[derive(Clone, Debug)]
@@ -52,6 +67,18 @@ impl Failure {
         Self::new(KvErrorKind::DeadlineExceeded, Reached::Sent, message)
     }
 
+    /// An endpoint that the client cannot make anything of.
+    pub(crate) fn not_an_address(url: &str, why: &dyn fmt::Display) -> Self {
+        let message = format!("endpoint {url} is not an address: {why}");
+        Self::new(KvErrorKind::InvalidArgument, Reached::Refused, message)
+    }
+
+    /// A member that does not say anything any more on a stream that it should speak on.
+    pub(crate) fn silent(limit: Duration) -> Self {
+        let message = format!("the server has been silent for {limit:?} when asked whether it is there");
+        Self::new(KvErrorKind::Unavailable, Reached::Sent, message)
+    }
+
     /// A stream that the server closed without a word.
     pub(crate) fn closed() -> Self {
         Self::new(KvErrorKind::Unavailable, Reached::Sent, "the server closed the stream")
@@ -79,18 +106,42 @@ impl Failure {
     }
 
     /// Another member may do better, and asking it cannot do harm to a read.
-    pub(crate) fn is_unavailable(&self) -> bool {
-        self.kind == KvErrorKind::Unavailable
+    pub(crate) fn is_the_members(&self) -> bool {
+        matches!(self.kind, KvErrorKind::Unavailable | KvErrorKind::NoLeader) || self.was_not_sent()
     }
 
-    /// The member did not answer, so that another should be asked from now on.
+    /// The member does not serve, so that another should be asked from now on.
     pub(crate) fn is_unreachable(&self) -> bool {
-        matches!(self.kind, KvErrorKind::Unavailable | KvErrorKind::DeadlineExceeded)
+        self.is_the_members() || self.kind == KvErrorKind::DeadlineExceeded
     }
 
-    /// The request never left this process.
+    /// The request never left this process, or was turned away unread.
     pub(crate) fn was_not_sent(&self) -> bool {
         self.reached == Reached::Nothing
+    }
+
+    /// No connection will come about until somebody changes a setting or a certificate.
+    pub(crate) fn needs_help(&self) -> bool {
+        self.was_not_sent() && self.kind != KvErrorKind::Unavailable
+    }
+
+    /// The server refused the token, or that there is none. With another one it may be content.
+    pub(crate) fn wants_token(&self) -> bool {
+        self.kind == KvErrorKind::Unauthenticated && self.reached == Reached::Refused
+    }
+
+    /// As the failure of what a write needed first: the write itself was never taken up.
+    pub(crate) fn before_the_write(mut self) -> Self {
+        self.reached = Reached::Refused;
+        self
+    }
+
+    /// As the failure of getting a token for `user`.
+    pub(crate) fn of_user(mut self, user: &str) -> Self {
+        if self.wants_token() {
+            self.message = format!("user {user}: {}", self.message);
+        }
+        self
     }
 
     /// What happened, for an error that says the rest itself.
@@ -166,7 +217,12 @@ impl From<etcd_client::Error> for Failure {
 impl From<Status> for Failure {
     fn from(status: Status) -> Self {
         let local = status.source().is_some();
-        let mut failure = if has_connect_error(&status) {
+        let root = if local { root_text(&status) } else { status.message().to_owned() };
+        let mut failure = if let Some(found) = in_chain::<ConnectFailure>(&status) {
+            let mut failure = Self::new(found.kind, Reached::Nothing, found.message.clone());
+            failure.cause = Some(Cause(found.cause.clone()));
+            return failure;
+        } else if in_chain::<ConnectError>(&status).is_some() || root.contains(REFUSED_STREAM) {
             Self::new(KvErrorKind::Unavailable, Reached::Nothing, NOT_REACHED)
         } else if status.message().contains(DECODE_LIMIT) || status.message().contains(SEND_LIMIT) {
             let message =
@@ -179,120 +235,21 @@ impl From<Status> for Failure {
         } else {
             by_code(status.code(), local)
         };
-        failure.cause = Some(Cause(if local { root_text(&status) } else { status.message().to_owned() }));
+        failure.cause = Some(Cause(root));
         failure
     }
 }
 
-const NO_LEADER: &str = "the cluster has no leader; are enough members up?";
-const NOT_REACHED: &str = "the server cannot be reached";
-/// gRPC's limit on this side: tonic's text, under the code that etcd uses for revisions.
-const DECODE_LIMIT: &str = "decoded message length too large";
-/// gRPC's limit on the server's side for an answer.
-const SEND_LIMIT: &str = "trying to send message larger than max";
-
-struct Known {
-    kind: KvErrorKind,
-    reached: Reached,
-    message: &'static str,
-}
-
-/// etcd's errors by their text. The code alone does not tell them apart, some lose it on the way, and a cancelled
-/// watch has only the text.
-fn by_text(text: &str) -> Option<Known> {
-    use KvErrorKind as Kind;
-    use Reached::{Refused, Sent};
-    const KNOWN: &[(&str, KvErrorKind, Reached, &str)] = &[
-        (
-            "required revision has been compacted",
-            Kind::Compacted,
-            Refused,
-            "the revision is compacted; read a newer one",
-        ),
-        (
-            "required revision is a future revision",
-            Kind::FutureRevision,
-            Refused,
-            "the revision is above the newest",
-        ),
-        (
-            "database space exceeded",
-            Kind::NoSpace,
-            Refused,
-            "the quota is full; compact, defragment, then disarm the alarm",
-        ),
-        ("requested lease not found", Kind::LeaseNotFound, Refused, "no such lease; grant a new one"),
-        ("request is too large", Kind::TooLarge, Refused, "the request is larger than the server takes"),
-        (
-            "received message larger than max",
-            Kind::TooLarge,
-            Refused,
-            "the request is larger than the server takes",
-        ),
-        ("permission denied", Kind::PermissionDenied, Refused, "the user lacks the permission"),
-        ("invalid auth token", Kind::Unauthenticated, Refused, "the token is not or no longer valid"),
-        (
-            "revision of auth store is old",
-            Kind::Unauthenticated,
-            Refused,
-            "the token is older than the users and roles",
-        ),
-        ("user name is empty", Kind::Unauthenticated, Refused, "the server wants a user and a password"),
-        ("authentication failed", Kind::Unauthenticated, Refused, "wrong user or password"),
-        ("etcdserver: no leader", Kind::NoLeader, Refused, NO_LEADER),
-        ("raft: no leader", Kind::NoLeader, Refused, NO_LEADER),
-        ("too many requests", Kind::Unavailable, Refused, "the server has too much to do"),
-        (
-            "not supported for learner",
-            Kind::Unavailable,
-            Refused,
-            "the member is a learner and does not serve yet",
-        ),
-        ("not capable", Kind::Unsupported, Refused, "the server has no such operation"),
-        ("corrupt cluster", Kind::Corrupt, Refused, "the members' data differ; see the CORRUPT alarm"),
-        ("alarm: CORRUPT", Kind::Corrupt, Refused, "the members' data differ; see the CORRUPT alarm"),
-        ("request timed out", Kind::Unavailable, Sent, "the cluster did not agree in time"),
-    ];
-    let (_, kind, reached, message) = KNOWN.iter().find(|(part, ..)| text.contains(part))?;
-    Some(Known { kind: *kind, reached: *reached, message })
-}
-
-/// What is left when the text says nothing. `local` statuses were made on this side, from a broken connection.
-fn by_code(code: Code, local: bool) -> Failure {
-    use KvErrorKind as Kind;
-    use Reached::{Refused, Sent};
-    if local {
-        return Failure::new(Kind::Unavailable, Sent, "the connection broke");
-    }
-    let (kind, reached, message) = match code {
-        Code::InvalidArgument
-        | Code::NotFound
-        | Code::AlreadyExists
-        | Code::FailedPrecondition
-        | Code::OutOfRange => (Kind::InvalidArgument, Refused, "the server refused the request"),
-        Code::PermissionDenied => (Kind::PermissionDenied, Refused, "the user lacks the permission"),
-        Code::Unauthenticated => (Kind::Unauthenticated, Refused, "the credentials were refused"),
-        Code::Unimplemented => (Kind::Unsupported, Refused, "the server has no such operation"),
-        Code::DeadlineExceeded => (Kind::DeadlineExceeded, Sent, "the server gave up waiting"),
-        Code::DataLoss => (Kind::Corrupt, Sent, "the server's data are damaged"),
-        Code::Unavailable | Code::Aborted | Code::ResourceExhausted => {
-            (Kind::Unavailable, Sent, "the server is not available")
-        }
-        Code::Cancelled => (Kind::Unavailable, Sent, "the server cancelled the request"),
-        Code::Ok | Code::Unknown | Code::Internal => (Kind::Internal, Sent, "the server failed"),
-    };
-    Failure::new(kind, reached, message)
-}
-
-fn has_connect_error(status: &Status) -> bool {
+/// The first error of type `E` among the causes of `status`.
+fn in_chain<E: Error + 'static>(status: &Status) -> Option<&E> {
     let mut next = status.source();
     while let Some(error) = next {
-        if error.is::<ConnectError>() {
-            return true;
+        if let Some(found) = error.downcast_ref::<E>() {
+            return Some(found);
         }
         next = error.source();
     }
-    false
+    None
 }
 
 /// The last error of a chain, which says what really happened; those above it only say where.
@@ -306,6 +263,8 @@ fn root_text(error: &dyn Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tonic::Code;
+
     use super::*;
 
     #[test]
