@@ -1,15 +1,24 @@
 //! Requests to the backend, measured.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures_util::StreamExt as _;
 use kubestore_core::Object;
 use kubestore_kv::{
-    DeleteRequest, GetRequest, GetResponse, KvError, ListRequest, ListResponse, PutRequest, WriteOutcome,
+    BoxStream, DeleteRequest, GetRequest, GetResponse, KvError, KvErrorKind, ListChunk, ListRequest,
+    ListResponse, PutRequest, WriteOutcome,
 };
 use kubestore_metrics::{EtcdOperation, Event};
 
 use crate::store::Inner;
+
+/// The parts of a list, one request by the count of the metrics.
+pub(crate) struct Parts {
+    stream: BoxStream<Result<ListChunk, KvError>>,
+    /// Time spent waiting for the backend.
+    took: Duration,
+}
 
 impl<T: Object> Inner<T> {
     pub(crate) async fn kv_get(&self, request: GetRequest) -> Result<GetResponse, KvError> {
@@ -18,6 +27,27 @@ impl<T: Object> Inner<T> {
 
     pub(crate) async fn kv_list(&self, request: ListRequest) -> Result<ListResponse, KvError> {
         self.measured(EtcdOperation::List, self.kv.list(request)).await
+    }
+
+    pub(crate) fn kv_parts(&self, request: ListRequest) -> Parts {
+        Parts { stream: self.kv.list_chunks(request), took: Duration::ZERO }
+    }
+
+    /// The next part. A list that ends without its last one was cut short.
+    pub(crate) async fn kv_next_part(&self, parts: &mut Parts) -> Result<ListChunk, KvError> {
+        let started = Instant::now();
+        let part = parts.stream.next().await.unwrap_or_else(|| {
+            Err(KvError::new(
+                KvErrorKind::Internal,
+                "list_chunks",
+                "the backend's answer ended before the list did",
+            ))
+        });
+        parts.took += started.elapsed();
+        if part.as_ref().map_or(true, |part| part.end.is_some()) {
+            self.answered(EtcdOperation::List, part.is_ok(), parts.took);
+        }
+        part
     }
 
     pub(crate) async fn kv_count(&self, prefix: Bytes) -> Result<i64, KvError> {
@@ -43,12 +73,11 @@ impl<T: Object> Inner<T> {
     ) -> Result<R, KvError> {
         let started = Instant::now();
         let answer = request.await;
-        self.recorder.record(Event::EtcdRequest {
-            operation,
-            resource: self.labels(),
-            ok: answer.is_ok(),
-            took: started.elapsed(),
-        });
+        self.answered(operation, answer.is_ok(), started.elapsed());
         answer
+    }
+
+    fn answered(&self, operation: EtcdOperation, ok: bool, took: Duration) {
+        self.recorder.record(Event::EtcdRequest { operation, resource: self.labels(), ok, took });
     }
 }

@@ -130,7 +130,7 @@ impl<T: Object> Storage<T> for Store<T> {
     }
 
     fn list_stream(&self, key: &str, options: ListOptions) -> BoxStream<Result<ListPart<T>>> {
-        list::list_stream(Arc::clone(&self.inner), key, options)
+        list::list_stream(&self.inner, key, options)
     }
 
     async fn delete(

@@ -1,5 +1,5 @@
 //! Updates of one key in one process, with and without others.
-#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

@@ -3,6 +3,7 @@
 mod batch;
 mod pager;
 mod revision;
+mod source;
 
 use std::sync::Arc;
 
@@ -14,7 +15,6 @@ use crate::{
     operation::{Operation, operation},
     store::Inner,
 };
-pub(crate) use batch::Selection;
 use pager::Pager;
 
 pub(crate) async fn get_list<T: Object>(
@@ -25,13 +25,18 @@ pub(crate) async fn get_list<T: Object>(
     let mut trace = trace_of(inner, key, &options);
     let span = trace.span();
     let list = async {
-        let mut pager = Pager::new(Arc::clone(inner), key, options)?;
+        let mut pager = Pager::new(inner, key, options)?;
         let mut items = Vec::new();
-        while let Some(page) = pager.next_page(&mut trace).await? {
-            if items.is_empty() {
-                items = page;
-            } else {
-                items.extend(page);
+        loop {
+            match pager.next_page(&mut trace).await {
+                Ok(Some(page)) if items.is_empty() => items = page,
+                Ok(Some(page)) => items.extend(page),
+                Ok(None) => break,
+                Err(error) if pager.was_overtaken(&error) => {
+                    items.clear();
+                    pager.begin_in_one_piece();
+                }
+                Err(error) => return Err(error),
             }
         }
         let end = pager.end()?;
@@ -42,11 +47,11 @@ pub(crate) async fn get_list<T: Object>(
 }
 
 pub(crate) fn list_stream<T: Object>(
-    inner: Arc<Inner<T>>,
+    inner: &Arc<Inner<T>>,
     key: &str,
     options: ListOptions,
 ) -> BoxStream<Result<ListPart<T>>> {
-    let trace = trace_of(&inner, key, &options);
+    let trace = trace_of(inner, key, &options);
     let pager = Pager::in_parts(inner, key, options);
     let state = match pager {
         Ok(pager) => Streaming::Pages(Box::new((pager, trace))),

@@ -2,20 +2,24 @@
 
 use std::{sync::Arc, time::Instant};
 
-use kubestore_core::{ContinueToken, ListOptions, ListPart, Object, Result, Scope, StorageError};
-use kubestore_kv::{GetRequest, KeyValue, KvError, KvErrorKind, ListRequest, ListResponse, Revision};
+use kubestore_core::{ContinueToken, ErrorKind, ListOptions, ListPart, Object, Result, Scope, StorageError};
+use kubestore_kv::{GetRequest, KeyValue, KvError, KvErrorKind, ListRequest, Revision};
 use kubestore_metrics::Event;
 
 use super::{
-    batch::{Batches, Selection},
+    batch::Batches,
     revision::wanted_revision,
+    source::{Source, Way},
 };
-use crate::{error, operation::Operation, read::check_not_older, store::Inner, value::resource_version};
+use crate::{
+    error, operation::Operation, read::check_not_older, selection::Selection, store::Inner,
+    value::resource_version,
+};
 
 /// Pages grow up to this when selectors drop objects; a larger limit of the caller's is left as it is.
 const MAX_PAGE: u64 = 10_000;
 
-/// Pages of a list in parts that has no limit of its own.
+/// Pages of a list in parts that has no limit of its own and does not come in parts from the backend.
 const PART: u64 = 500;
 
 /// A list under way.
@@ -23,10 +27,14 @@ pub(super) struct Pager<T: Object> {
     inner: Arc<Inner<T>>,
     options: ListOptions,
     selection: Arc<Selection>,
+    source: Source<T>,
     /// The range: everything under it, or with [`Scope::Single`] the one key.
     prefix: String,
-    next_key: Vec<u8>,
-    /// The revision of all pages, known after the first at the latest.
+    /// The first key, where a continue token begins.
+    first_key: Vec<u8>,
+    /// What the caller asked for; `None` is the newest.
+    wanted: Option<Revision>,
+    /// The revision of all pages, known after the first or, of parts, after the last.
     revision: Option<Revision>,
     /// How many to ask of the backend; 0 is all.
     page_size: u64,
@@ -58,15 +66,16 @@ impl End {
 
 impl<T: Object> Pager<T> {
     /// A list that is handed out page by page: without a limit of the caller's it is read in pages all the same.
-    pub(super) fn in_parts(inner: Arc<Inner<T>>, key: &str, options: ListOptions) -> Result<Self> {
+    pub(super) fn in_parts(inner: &Arc<Inner<T>>, key: &str, options: ListOptions) -> Result<Self> {
         let mut pager = Self::new(inner, key, options)?;
         if pager.bucket().is_none() {
             pager.page_size = PART;
+            pager.source.go_on(|request| *request = request.clone().limit(PART));
         }
         Ok(pager)
     }
 
-    pub(super) fn new(inner: Arc<Inner<T>>, key: &str, options: ListOptions) -> Result<Self> {
+    pub(super) fn new(inner: &Arc<Inner<T>>, key: &str, options: ListOptions) -> Result<Self> {
         let recursive = options.scope == Scope::Recursive;
         let prefix =
             if recursive { inner.prefix.prepare_recursive(key)? } else { inner.prefix.prepare(key)? };
@@ -75,17 +84,19 @@ impl<T: Object> Pager<T> {
         } else {
             None
         };
-        let revision = wanted_revision(&options, token.as_ref().map(|token| token.revision))?;
-        let next_key = token.map_or_else(|| prefix.clone(), |token| token.start_key).into_bytes();
+        let wanted = wanted_revision(&options, token.as_ref().map(|token| token.revision))?;
+        let first_key = token.map_or_else(|| prefix.clone(), |token| token.start_key).into_bytes();
         let deadline = options.timeout.map(|timeout| Instant::now() + timeout);
-        Ok(Self {
+        let mut pager = Self {
             selection: Arc::new(Selection::new(options.predicate.clone(), deadline)),
             page_size: u64::try_from(options.limit).unwrap_or(0),
-            inner,
+            source: Source::new(Arc::clone(inner), Way::Key(GetRequest::new(prefix.clone()))),
+            inner: Arc::clone(inner),
             options,
             prefix,
-            next_key,
-            revision,
+            first_key,
+            wanted,
+            revision: wanted,
             returned: 0,
             fetched: 0,
             evaluated: 0,
@@ -93,7 +104,46 @@ impl<T: Object> Pager<T> {
             count: None,
             has_more: false,
             ended: false,
-        })
+        };
+        pager.source = Source::new(Arc::clone(inner), pager.way());
+        Ok(pager)
+    }
+
+    fn way(&self) -> Way {
+        if self.options.scope == Scope::Single {
+            let mut request = GetRequest::new(self.prefix.clone());
+            request.revision = self.wanted;
+            return Way::Key(request);
+        }
+        // Parts tell their revision at their end, which is too late to see that the state is older than asked for.
+        let minimum = !matches!(self.options.resource_version.as_str(), "" | "0");
+        if self.bucket().is_none() && (self.wanted.is_some() || !minimum) {
+            return Way::Parts(self.inner.kv_parts(self.request()));
+        }
+        Way::Range(self.request())
+    }
+
+    fn request(&self) -> ListRequest {
+        let mut request = ListRequest::new(self.prefix.clone()).limit(self.page_size);
+        request.start = Some(self.first_key.clone().into());
+        request.revision = self.wanted;
+        request
+    }
+
+    /// Whether a list of the newest state, which was read in parts, failed because that state was compacted meanwhile.
+    /// Nobody has seen anything of it who could not begin anew.
+    pub(super) fn was_overtaken(&self, error: &StorageError) -> bool {
+        self.wanted.is_none()
+            && self.revision.is_none()
+            && self.fetched > 0
+            && error.kind() == ErrorKind::Expired
+    }
+
+    /// Begins anew, with one request for everything: nothing can come in between.
+    pub(super) fn begin_in_one_piece(&mut self) {
+        tracing::debug!(key = self.prefix, "a list was overtaken by a compaction and begins anew");
+        self.source = Source::new(Arc::clone(&self.inner), Way::Range(self.request()));
+        (self.returned, self.fetched, self.evaluated) = (0, 0, 0);
     }
 
     /// The next objects, perhaps none of a page; `None` when the list is complete or full.
@@ -101,25 +151,29 @@ impl<T: Object> Pager<T> {
         if self.ended {
             return Ok(None);
         }
-        let answer = self.fetch().await?;
-        trace.step("page read", answer.kvs.len());
-        self.fetched += answer.kvs.len() as u64;
-        check_not_older(&self.options.resource_version, answer.head)?;
-        if answer.kvs.is_empty() && answer.more {
-            let text = "no results were found, but etcd indicated there were more values remaining";
-            return Err(StorageError::other(text).with_key(self.prefix.as_str()));
+        let page = match self.source.next().await {
+            Ok(page) => page,
+            Err(cause) => return Err(self.interpret(cause).await),
+        };
+        trace.step("page read", page.kvs.len());
+        self.fetched += page.kvs.len() as u64;
+        if let Some(head) = page.head {
+            check_not_older(&self.options.resource_version, head)?;
+            if page.kvs.is_empty() && page.more {
+                let text = "no results were found, but etcd indicated there were more values remaining";
+                return Err(StorageError::other(text).with_key(self.prefix.as_str()));
+            }
+            self.revision.get_or_insert(head);
         }
-        self.revision.get_or_insert(answer.head);
-        self.count = answer.count;
-        self.has_more = answer.more;
-        let items = self.take(answer.kvs).await?;
+        self.count = page.count;
+        self.has_more = page.more;
+        if page.more {
+            self.prepare_next(&page.kvs);
+        }
+        let items = self.take(page.kvs).await?;
         trace.step("page decoded", items.len());
         self.returned += items.len();
-        if !self.has_more || self.is_full() {
-            self.ended = true;
-        } else {
-            self.grow();
-        }
+        self.ended = !self.has_more || self.is_full();
         Ok(Some(items))
     }
 
@@ -132,36 +186,34 @@ impl<T: Object> Pager<T> {
         usize::try_from(self.options.limit).ok().filter(|limit| *limit > 0)
     }
 
-    fn grow(&mut self) {
+    /// Sets out the page after `kvs`, and begins to fetch it if it will be wanted.
+    fn prepare_next(&mut self, kvs: &[KeyValue]) {
         if self.bucket().is_some() && self.page_size < MAX_PAGE {
             self.page_size = (self.page_size * 2).min(MAX_PAGE);
         }
-        self.next_key.clone_from(&self.last_key);
-        self.next_key.push(0);
-    }
-
-    async fn fetch(&self) -> Result<ListResponse> {
-        let answer = if self.options.scope == Scope::Recursive {
-            let mut request = ListRequest::new(self.prefix.clone()).limit(self.page_size);
-            request.start = Some(self.next_key.clone().into());
-            request.revision = self.revision;
-            self.inner.kv_list(request).await
-        } else {
-            let mut request = GetRequest::new(self.prefix.clone());
-            request.revision = self.revision;
-            self.inner.kv_get(request).await.map(|answer| {
-                let count = i64::from(answer.kv.is_some());
-                ListResponse::new(answer.kv.into_iter().collect(), answer.head, false, Some(count))
-            })
-        };
-        match answer {
-            Ok(answer) => Ok(answer),
-            Err(cause) => Err(self.interpret(cause).await),
+        if let Some(last) = kvs.last() {
+            let (size, revision) = (self.page_size, self.revision);
+            self.source.go_on(|request| {
+                *request = request.clone().from_key([&last.key, &b"\0"[..]].concat()).limit(size);
+                request.revision = revision;
+            });
+        }
+        if self.will_go_on(kvs.len() as u64) {
+            self.source.fetch_ahead();
         }
     }
 
-    async fn interpret(&self, cause: KvError) -> StorageError {
-        match (cause.kind(), self.revision) {
+    /// Whether another page will be wanted after one of `length`, to judge by the pages before: a page that nobody looks at
+    /// would be a burden on the backend.
+    fn will_go_on(&self, length: u64) -> bool {
+        let Some(bucket) = self.bucket() else { return true };
+        let returned = self.returned as u64;
+        let expected = (returned * length).checked_div(self.evaluated).map(|matches| returned + 2 * matches);
+        expected.is_some_and(|expected| expected < bucket as u64)
+    }
+
+    async fn interpret(&mut self, cause: KvError) -> StorageError {
+        match (cause.kind(), self.wanted) {
             (KvErrorKind::Compacted, _) => self.expired().with_key(self.prefix.as_str()).with_source(cause),
             (KvErrorKind::FutureRevision, Some(requested)) => {
                 let current = match cause.revision() {
@@ -190,22 +242,26 @@ impl<T: Object> Pager<T> {
 
     /// The wanted objects of a page, until the caller's limit is reached.
     async fn take(&mut self, kvs: Vec<KeyValue>) -> Result<Vec<T>> {
-        let keys: Vec<_> = kvs.iter().map(|kv| kv.key.clone()).collect();
+        let length = kvs.len();
         let room = self.bucket().map_or(usize::MAX, |bucket| bucket.saturating_sub(self.returned));
-        let mut items =
-            Vec::with_capacity(if self.selection.is_everything() { kvs.len().min(room) } else { 0 });
+        let mut items = Vec::with_capacity(if self.selection.is_everything() { length.min(room) } else { 0 });
         let mut batches = Batches::new(Arc::clone(&self.inner), Arc::clone(&self.selection), kvs);
-        let mut position = 0;
+        let mut position = 0_usize;
         while let Some(batch) = batches.next().await {
+            let begun = position;
             for object in batch.objects {
                 if items.len() >= room {
                     break;
                 }
-                self.evaluated += 1;
                 position += 1;
                 items.extend(object);
             }
-            if items.len() >= room && position < keys.len() {
+            self.evaluated += (position - begun) as u64;
+            if let Some(last) = (position - begun).checked_sub(1).and_then(|last| batch.keys.get(last)) {
+                self.last_key.clear();
+                self.last_key.extend_from_slice(last);
+            }
+            if items.len() >= room && position < length {
                 self.has_more = true;
                 break;
             }
@@ -213,10 +269,6 @@ impl<T: Object> Pager<T> {
                 self.returned += items.len();
                 return Err(error);
             }
-        }
-        if let Some(last) = position.checked_sub(1).and_then(|last| keys.get(last)) {
-            self.last_key.clear();
-            self.last_key.extend_from_slice(last);
         }
         Ok(items)
     }

@@ -4,7 +4,12 @@ use bytes::Bytes;
 use kubestore_core::{Object, Result, StorageError, WatchEvent, quote};
 use kubestore_kv::{KeyValue, KvEvent, KvEventKind, Revision};
 
-use crate::{error, list::Selection, store::Inner, value::resource_version};
+use crate::{
+    error,
+    selection::{Selection, Tried},
+    store::Inner,
+    value::resource_version,
+};
 
 impl<T: Object> Inner<T> {
     /// The ADDED event of an object that existed when the watch began, if it is wanted.
@@ -14,7 +19,7 @@ impl<T: Object> Inner<T> {
         selection: &Selection,
     ) -> Result<Option<WatchEvent<T>>> {
         let object = self.side(kv.value, &kv.key, kv.mod_revision, selection, true).await?;
-        Ok(object.wanted.map(WatchEvent::Added))
+        Ok(object.object.map(WatchEvent::Added))
     }
 
     /// The event of a change, if either side of it is wanted.
@@ -38,25 +43,25 @@ impl<T: Object> Inner<T> {
                 );
             };
             let last = self.side(value, &kv.key, revision, selection, true).await?;
-            return Ok(last.wanted.map(WatchEvent::Deleted));
+            return Ok(last.object.map(WatchEvent::Deleted));
         }
         let now = self.side(kv.value, &kv.key, revision, selection, true).await?;
         if created {
-            return Ok(now.wanted.map(WatchEvent::Added));
+            return Ok(now.object.map(WatchEvent::Added));
         }
         if selection.is_everything() {
-            return Ok(now.wanted.map(WatchEvent::Modified));
+            return Ok(now.object.map(WatchEvent::Modified));
         }
         // Only where it no longer matches is the object itself needed: it is what the caller gets as deleted.
-        let needed = now.wanted.is_none();
+        let needed = now.object.is_none();
         let before = match previous {
             Some(value) => self.side(value, &kv.key, revision, selection, needed).await?,
-            None => Side { wanted: None, matches: false },
+            None => Tried { matches: false, object: None },
         };
-        Ok(match (now.wanted, before.matches) {
+        Ok(match (now.object, before.matches) {
             (Some(object), true) => Some(WatchEvent::Modified(object)),
             (Some(object), false) => Some(WatchEvent::Added(object)),
-            (None, true) => before.wanted.map(WatchEvent::Deleted),
+            (None, true) => before.object.map(WatchEvent::Deleted),
             (None, false) => None,
         })
     }
@@ -69,43 +74,25 @@ impl<T: Object> Inner<T> {
         revision: Revision,
         selection: &Selection,
         needed: bool,
-    ) -> Result<Side<T>> {
+    ) -> Result<Tried<T>> {
         let opened = self.open(stored, key).await;
-        let data = opened.map_err(|cause| error::from_transform(cause, &lossy(key)))?.data;
-        if selection.is_everything() {
-            return Ok(Side { wanted: Some(self.decode_event(data, key, revision)?), matches: true });
-        }
-        let skimmed = self.codec.skim(&data, selection.wanted());
-        let skimmed = skimmed.map_err(|cause| self.undecodable(cause, &lossy(key)))?;
-        if let Some(found) = skimmed {
-            let matches = selection.predicate().matches(&found);
-            drop(found);
-            let wanted = if matches && needed { Some(self.decode_event(data, key, revision)?) } else { None };
-            return Ok(Side { wanted, matches });
-        }
-        let object = self.decode_event(data, key, revision)?;
-        let matches = selection.predicate().matches(&self.versioner.find(&object, selection.wanted()));
-        Ok(Side { wanted: (matches && needed).then_some(object), matches })
+        let key = String::from_utf8_lossy(key);
+        let data = opened.map_err(|cause| error::from_transform(cause, &key))?.data;
+        self.tried(data, &key, selection, needed, |data| self.decode_event(data, &key, revision))
     }
 
     /// In a watch an object without a place for its resource version is an error: the caller could not go on from it.
-    fn decode_event(&self, data: Bytes, key: &Bytes, revision: Revision) -> Result<T> {
-        let mut object = self.codec.decode(data).map_err(|cause| self.undecodable(cause, &lossy(key)))?;
+    fn decode_event(&self, data: Bytes, key: &str, revision: Revision) -> Result<T> {
+        let mut object = self.codec.decode(data).map_err(|cause| self.undecodable(cause, key))?;
         match self.versioner.set_resource_version(&mut object, resource_version(revision)) {
             Ok(()) => Ok(object),
             Err(cause) => {
                 let name = std::any::type_name::<T>();
                 let text = format!("failure to version api object ({revision}) {name}: {cause}");
-                Err(StorageError::other(text).with_key(lossy(key)))
+                Err(StorageError::other(text).with_key(key))
             }
         }
     }
-}
-
-/// What is known of one side of a change.
-struct Side<T> {
-    wanted: Option<T>,
-    matches: bool,
 }
 
 fn without_previous(kind: KvEventKind, kv: &KeyValue) -> StorageError {

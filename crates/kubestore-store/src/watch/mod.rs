@@ -13,7 +13,7 @@ use kubestore_core::{
 use kubestore_kv::{Kv as _, KvError, KvErrorKind, Revision, WatchRequest, WatchTarget};
 use tracing::Instrument as _;
 
-use crate::{error, list::Selection, operation::operation, store::Inner};
+use crate::{error, operation::operation, selection::Selection, store::Inner};
 use initial::Initial;
 use stream::{Events, Watch};
 

@@ -2,23 +2,25 @@
 
 use std::{
     collections::VecDeque,
+    mem,
     num::NonZeroUsize,
     sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 use kubestore_core::{Object, Result, StorageError, WatchEvent, WatchStream};
 use kubestore_kv::{KeyValue, KvEvent, KvWatch, Revision, WatchItem};
 use kubestore_metrics::Event;
-use tokio::task::JoinHandle;
 
 use super::{initial::Initial, interpret};
-use crate::{list::Selection, store::Inner};
+use crate::{selection::Selection, store::Inner, task::Task};
 
 /// Changes of one task.
 const BATCH: usize = 64;
+/// So few changes, with nothing else to do, are not worth a task.
+const FEW: usize = 8;
 /// A caller that leaves events waiting for this long is reported.
 const SLOW_CONSUMER: Duration = Duration::from_secs(5);
 
@@ -95,16 +97,8 @@ struct Decoded<T> {
 
 /// What will be handed out, in order.
 enum Ahead<T> {
-    Decoding(JoinHandle<Decoded<T>>),
+    Decoding(Task<Decoded<T>>),
     Ready(Decoded<T>),
-}
-
-impl<T> Drop for Ahead<T> {
-    fn drop(&mut self) {
-        if let Self::Decoding(task) = self {
-            task.abort();
-        }
-    }
 }
 
 /// A watch under way. It does nothing but when the caller asks for the next event; what happens meanwhile waits in the
@@ -115,6 +109,8 @@ pub(super) struct Watch<T: Object> {
     initial: Option<Initial>,
     end_bookmark: Option<Revision>,
     changes: Option<KvWatch>,
+    /// Changes that have come, not enough yet for a task.
+    gathered: Vec<KvEvent>,
     /// The next events, in order.
     ready: VecDeque<WatchEvent<T>>,
     /// When their changes came.
@@ -141,6 +137,7 @@ impl<T: Object> Watch<T> {
             initial,
             end_bookmark,
             changes: Some(changes),
+            gathered: Vec::new(),
             ready: VecDeque::new(),
             arrived: None,
             error: None,
@@ -211,20 +208,33 @@ impl<T: Object> Watch<T> {
             self.push_bookmark(revision, true);
         }
         while self.ahead.len() < self.parallel {
-            let Some(changes) = &mut self.changes else { return Ok(()) };
-            let item = if self.ahead.is_empty() {
+            let Some(changes) = &mut self.changes else { break };
+            let item = if self.ahead.is_empty() && self.gathered.is_empty() {
                 changes.next().await
             } else {
-                match futures_util::FutureExt::now_or_never(changes.next()) {
+                match changes.next().now_or_never() {
                     Some(item) => item,
-                    None => return Ok(()),
+                    None => break,
                 }
             };
             match item {
                 Some(Ok(item)) => self.start(item),
-                Some(Err(cause)) => return Err(interpret(cause, &self.key)),
+                Some(Err(cause)) => {
+                    self.start_gathered();
+                    return Err(interpret(cause, &self.key));
+                }
                 None => self.changes = None,
             }
+        }
+        if self.gathered.is_empty() {
+            return Ok(());
+        }
+        if self.ahead.is_empty() && self.gathered.len() <= FEW {
+            let batch = Batch::Changes(mem::take(&mut self.gathered));
+            let decoded = self.events.clone().decode(batch).await;
+            self.push_ready(decoded);
+        } else {
+            self.start_gathered();
         }
         Ok(())
     }
@@ -235,23 +245,29 @@ impl<T: Object> Watch<T> {
             WatchItem::Events { events, .. } => {
                 let count = events.len() as u64;
                 self.events.inner.recorder.record(Event::WatchEvents { resource, count });
-                let mut events = events.into_iter();
-                loop {
-                    let batch: Vec<_> = events.by_ref().take(BATCH).collect();
-                    if batch.is_empty() {
-                        break;
+                for event in events {
+                    self.gathered.push(event);
+                    if self.gathered.len() >= BATCH {
+                        self.start_gathered();
                     }
-                    self.start_batch(Batch::Changes(batch));
                 }
             }
             WatchItem::Progress(revision) => {
                 self.events.inner.recorder.record(Event::WatchBookmark { resource });
+                self.start_gathered();
                 self.push_bookmark(revision, false);
             }
             WatchItem::State(state) => {
                 tracing::debug!(key = self.key, ?state, "the backend's watch changed its state")
             }
             _ => {}
+        }
+    }
+
+    fn start_gathered(&mut self) {
+        if !self.gathered.is_empty() {
+            let batch = Batch::Changes(mem::take(&mut self.gathered));
+            self.start_batch(batch);
         }
     }
 
@@ -267,7 +283,7 @@ impl<T: Object> Watch<T> {
     }
 
     fn start_batch(&mut self, batch: Batch) {
-        self.ahead.push_back(Ahead::Decoding(tokio::spawn(self.events.clone().decode(batch))));
+        self.ahead.push_back(Ahead::Decoding(Task::spawn(self.events.clone().decode(batch))));
     }
 
     fn push_bookmark(&mut self, revision: Revision, initial_events_end: bool) {
@@ -284,7 +300,7 @@ impl<T: Object> Watch<T> {
     async fn take_ahead(&mut self) -> Option<Decoded<T>> {
         let decoded = match self.ahead.front_mut()? {
             Ahead::Ready(decoded) => Decoded {
-                events: std::mem::take(&mut decoded.events),
+                events: mem::take(&mut decoded.events),
                 error: decoded.error.take(),
                 arrived: decoded.arrived,
             },

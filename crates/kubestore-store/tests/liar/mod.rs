@@ -1,4 +1,4 @@
-//! A backend whose lists are what a function says, and which answers no progress requests.
+//! A backend whose lists are what functions say, and which answers no progress requests.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -11,14 +11,23 @@ use kubestore_kv::{
     WriteOutcome,
 };
 
+pub(crate) type Chunks = BoxStream<Result<ListChunk, KvError>>;
+
 pub(crate) struct Liar<F> {
     inner: Arc<dyn Kv>,
     lists: F,
+    chunks: Option<Box<dyn Fn(Chunks) -> Chunks + Send + Sync>>,
 }
 
 impl<F> Liar<F> {
     pub(crate) fn new(inner: Arc<dyn Kv>, lists: F) -> Self {
-        Self { inner, lists }
+        Self { inner, lists, chunks: None }
+    }
+
+    /// Makes something else of lists in parts.
+    pub(crate) fn with_chunks(mut self, chunks: impl Fn(Chunks) -> Chunks + Send + Sync + 'static) -> Self {
+        self.chunks = Some(Box::new(chunks));
+        self
     }
 }
 
@@ -40,7 +49,11 @@ impl<F: Fn(&ListRequest) -> ListResponse + Send + Sync + 'static> Kv for Liar<F>
     }
 
     fn list_chunks(&self, request: ListRequest) -> BoxStream<Result<ListChunk, KvError>> {
-        self.inner.list_chunks(request)
+        let chunks = self.inner.list_chunks(request);
+        match &self.chunks {
+            Some(function) => function(chunks),
+            None => chunks,
+        }
     }
 
     async fn count(&self, prefix: Bytes) -> Result<i64, KvError> {
