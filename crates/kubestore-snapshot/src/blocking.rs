@@ -4,6 +4,9 @@ use futures_util::stream;
 use kubestore_kv::{BoxStream, KvError, KvErrorKind};
 use tokio::task::{JoinError, spawn_blocking};
 
+/// An item, and what to go on with unless it is the last one.
+pub(crate) type Step<S, T> = (Result<T, KvError>, Option<S>);
+
 /// Fails only if the runtime stops.
 pub(crate) async fn run<T: Send + 'static>(
     read: impl FnOnce() -> T + Send + 'static,
@@ -19,11 +22,11 @@ pub(crate) async fn answer<T: Send + 'static>(
     run(read).await.unwrap_or_else(|cause| Err(stopped(operation, cause)))
 }
 
-/// What comes step by step: each gives an item and, unless it is the last one, what to go on with.
+/// What comes step by step.
 pub(crate) fn stream<S: Send + 'static, T: Send + 'static>(
     operation: &'static str,
     first: S,
-    step: fn(S) -> (Result<T, KvError>, Option<S>),
+    step: fn(S) -> Step<S, T>,
 ) -> BoxStream<Result<T, KvError>> {
     Box::pin(stream::unfold(Some(first), move |state| async move {
         let state = state?;

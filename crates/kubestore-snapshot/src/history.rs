@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kubestore_kv::{KeyValue, KvError, KvErrorKind, KvEvent, Revision, WatchItem, WatchRequest};
 
-use crate::{index::Index, snapshot::Inner};
+use crate::{blocking::Step, index::Index, snapshot::Inner};
 
 /// The most events in one item, unless one revision has more.
 const BATCH_EVENTS: usize = 1000;
@@ -66,7 +66,7 @@ impl History {
     }
 
     /// The next item, and what follows it.
-    pub(crate) fn next(mut self) -> (Result<WatchItem, KvError>, Option<Self>) {
+    pub(crate) fn next(mut self) -> Step<Self, WatchItem> {
         match self.step() {
             Ok(item) => (Ok(item), Some(self)),
             Err(error) => (Err(error), None),

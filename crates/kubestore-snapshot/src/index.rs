@@ -165,7 +165,7 @@ impl IndexBuilder {
         sorted.sort_unstable();
         let mut names = Vec::with_capacity(sorted.iter().map(|(name, _)| name.len()).sum());
         let mut keys = Vec::with_capacity(sorted.len());
-        let mut ranks = vec![0; sorted.len()];
+        let mut ranks = vec![0_usize; sorted.len()];
         for (rank, (name, number)) in (0..).zip(sorted) {
             ranks[number as usize] = rank;
             let length = u32::try_from(name.len()).unwrap_or(u32::MAX);
@@ -178,7 +178,7 @@ impl IndexBuilder {
         for (at, (number, _)) in (0..).zip(&versions) {
             let rank = ranks[*number as usize];
             if rank == next {
-                keys[rank as usize].versions = at;
+                keys[rank].versions = at;
                 next += 1;
             }
         }

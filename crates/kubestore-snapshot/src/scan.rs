@@ -5,7 +5,7 @@ use std::{num::NonZeroU64, ops::Range, sync::Arc};
 use bytes::Bytes;
 use kubestore_kv::{KeyValue, KvError, ListChunk, ListEnd, ListRequest, ListResponse, Revision, prefix_end};
 
-use crate::{snapshot::Inner, view::View};
+use crate::{blocking::Step, snapshot::Inner, view::View};
 
 /// A part of a list has at most so many keys…
 const CHUNK_KEYS: usize = 500;
@@ -95,7 +95,7 @@ pub(crate) enum Chunks {
 
 impl Chunks {
     /// The next part, and what follows it.
-    pub(crate) fn next(self) -> (Result<ListChunk, KvError>, Option<Self>) {
+    pub(crate) fn next(self) -> Step<Self, ListChunk> {
         let scan = match self {
             Self::Asked(snapshot, request) => Scan::new(snapshot, "list_chunks", &request),
             Self::Reading(scan) => Ok(scan),
