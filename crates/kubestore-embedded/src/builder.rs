@@ -13,12 +13,16 @@ pub struct EmbeddedBuilder {
     options: Options,
 }
 
+/// What a table takes that is written from memory: the first thing to be done on a full disk.
+const DEFAULT_RESERVE_BYTES: u64 = 32 << 20;
+
 impl EmbeddedBuilder {
     pub(crate) fn new() -> Self {
         let options = Options {
             clock: Arc::new(SystemClock),
             max_request_bytes: DEFAULT_MAX_REQUEST_BYTES,
             progress_interval: Duration::from_secs(600),
+            reserve_bytes: DEFAULT_RESERVE_BYTES,
         };
         Self { options }
     }
@@ -41,6 +45,18 @@ impl EmbeddedBuilder {
     /// tells its progress by itself. Default: 10 minutes.
     pub fn progress_interval(mut self, interval: Duration) -> Self {
         self.options.progress_interval = interval;
+        self
+    }
+
+    /// Room on the disk that is held back from puts and leases, in bytes, so that deletions and compaction still work
+    /// when it is full; nothing makes room otherwise. It is a file of that size in the directory. On a full disk it is
+    /// given up for them, and while it cannot be made again, puts and leases are refused as
+    /// [`NoSpace`](kubestore_kv::KvErrorKind::NoSpace).
+    ///
+    /// A deletion takes about 300 bytes until its compaction gives them back. Default: 32 MiB; 0 holds back nothing.
+    #[cfg(feature = "durable")]
+    pub fn reserve_bytes(mut self, bytes: u64) -> Self {
+        self.options.reserve_bytes = bytes;
         self
     }
 

@@ -5,6 +5,7 @@
 //! | `FORMAT` | `kubestore-embedded 1` |
 //! | `lock` | held while the directory is open; says by which process |
 //! | `acknowledged` | the [mark](super::mark) |
+//! | `reserve` | the [room](super::reserve) held back for a full disk |
 //! | `data` | the database underneath |
 //! | `data.new` | one that is being made; the directory is made once it is called `data` |
 
@@ -22,10 +23,12 @@ const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_NAME: &str = "kubestore-embedded";
 const LOCK_FILE: &str = "lock";
 const MARK_FILE: &str = "acknowledged";
+const RESERVE_FILE: &str = "reserve";
+const RESERVE_NEW: &str = "reserve.new";
 const DATA: &str = "data";
 const DATA_NEW: &str = "data.new";
 /// What may be there before a directory is made: what an interrupted attempt leaves.
-const UNFINISHED: [&str; 4] = [FORMAT_FILE, LOCK_FILE, MARK_FILE, DATA_NEW];
+const UNFINISHED: [&str; 6] = [FORMAT_FILE, LOCK_FILE, MARK_FILE, RESERVE_FILE, RESERVE_NEW, DATA_NEW];
 
 /// A directory that this process has to itself until this is dropped.
 #[derive(Debug)]
@@ -74,6 +77,10 @@ impl Directory {
         self.path.join(MARK_FILE)
     }
 
+    pub(crate) fn reserve(&self) -> PathBuf {
+        self.path.join(RESERVE_FILE)
+    }
+
     /// Where the data is.
     pub(crate) fn data(&self) -> PathBuf {
         self.path.join(DATA)
@@ -102,13 +109,16 @@ impl Directory {
         adopt().map_err(|error: io::Error| io_error(&self.path, "cannot be written", error))
     }
 
-    /// Bytes that the directory takes on disk.
+    /// Bytes that the directory takes on disk, without the reserve.
     pub(crate) fn size(path: &Path) -> io::Result<u64> {
         let mut size = 0;
         for entry in fs::read_dir(path)? {
             let entry = entry?;
             // A file may vanish between the listing and the look at it.
             let Ok(metadata) = entry.metadata() else { continue };
+            if entry.file_name() == RESERVE_FILE {
+                continue;
+            }
             size += if metadata.is_dir() { Self::size(&entry.path())? } else { allocated(&metadata) };
         }
         Ok(size)
@@ -193,7 +203,11 @@ fn lock(path: &Path) -> Result<(File, bool), KvError> {
         .set_len(0)
         .and_then(|()| file.seek(SeekFrom::Start(0)))
         .and_then(|_| writeln!(file, "{}", std::process::id()));
-    told.map_err(failed)?;
+    match told {
+        // What makes room on a full disk must be able to open it.
+        Err(error) if is_full(&error) => {}
+        told => told.map_err(failed)?,
+    }
     Ok((file, closed))
 }
 

@@ -6,6 +6,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     fmt, io,
+    path::PathBuf,
     sync::{Arc, Condvar, Mutex},
 };
 
@@ -59,6 +60,8 @@ struct Inner {
     /// The write whose number this is loses power, at that moment.
     cut: Option<(usize, Moment)>,
     dead: bool,
+    /// Bytes that all entries may take, without what the file holds back as long as it is there.
+    capacity: Option<(usize, PathBuf)>,
 }
 
 impl FakeDisk {
@@ -98,6 +101,11 @@ impl FakeDisk {
     pub(super) fn cut_power(&self, after: usize, moment: Moment) {
         let mut inner = self.0.0.lock().unwrap();
         inner.cut = Some((inner.begun + 1 + after, moment));
+    }
+
+    /// Makes the disk one of `bytes`, of which the file at `reserve` holds some back.
+    pub(super) fn limit(&self, bytes: usize, reserve: PathBuf) {
+        self.0.0.lock().unwrap().capacity = Some((bytes, reserve));
     }
 
     /// How many written batches are not synced.
@@ -140,6 +148,9 @@ impl Inner {
         if self.dead || moment == Some(Moment::Before) {
             return self.die();
         }
+        if self.is_too_much(batch) {
+            return Err(WriteError::Refused(io::Error::from(io::ErrorKind::StorageFull).into()));
+        }
         apply(&mut self.entries, batch);
         self.unsynced.push(batch.clone());
         if moment == Some(Moment::Written) {
@@ -152,6 +163,14 @@ impl Inner {
             }
         }
         if moment == Some(Moment::Synced) { self.die() } else { Ok(()) }
+    }
+
+    fn is_too_much(&self, batch: &Batch) -> bool {
+        let Some((bytes, reserve)) = &self.capacity else { return false };
+        let held = std::fs::metadata(reserve).map_or(0, |file| usize::try_from(file.len()).unwrap());
+        let mut entries = self.entries.clone();
+        apply(&mut entries, batch);
+        entries.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>() + held > *bytes
     }
 
     fn die(&mut self) -> Result<(), WriteError> {

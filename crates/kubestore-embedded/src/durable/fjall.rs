@@ -4,7 +4,7 @@ use std::{
     fmt, fs,
     path::{Path, PathBuf},
     thread::JoinHandle,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use fjall::{
@@ -18,6 +18,7 @@ use super::{
     codec::TICK_KEY,
     journal,
     mark::Acknowledged,
+    reserve::room,
 };
 
 /// Entries are read once, on opening: a cache is of no use afterwards.
@@ -59,6 +60,19 @@ impl FjallBase {
         Self::create(path)
     }
 
+    /// Waits while tables are behind. `fjall` would wait inside a write, and for ever if the disk took no more tables.
+    fn wait_for_tables(&self) -> Result<(), BoxError> {
+        let entries = &self.opened()?.entries;
+        let started = Instant::now();
+        while entries.sealed_memtable_count() > SEALED_MEMTABLES || entries.l0_table_count() > FRESH_TABLES {
+            if started.elapsed() > TABLES_PATIENCE {
+                return Err("no more tables are written; the disk takes none, or is far too slow".into());
+            }
+            std::thread::sleep(FLUSH_POLL);
+        }
+        Ok(())
+    }
+
     fn opened(&self) -> Result<&Open, BoxError> {
         self.open.as_ref().ok_or_else(|| "the database could not be opened again after a failed write".into())
     }
@@ -96,6 +110,7 @@ impl Open {
 impl Base for FjallBase {
     fn write(&mut self, batch: &Batch, sync: bool) -> Result<(), WriteError> {
         let open = self.opened().map_err(WriteError::Refused)?;
+        self.wait_for_tables().map_err(WriteError::Refused)?;
         let mut writes = fjall::OwnedWriteBatch::with_capacity(
             open.database.clone(),
             batch.puts.len() + batch.removes.len(),
@@ -141,9 +156,10 @@ impl Base for FjallBase {
         }
         self.finish_reclaiming();
         let Ok(open) = self.opened() else { return };
-        let entries = open.entries.clone();
-        let started =
-            std::thread::Builder::new().name("kubestore-reclaim".to_owned()).spawn(move || reclaim(&entries));
+        let (entries, path) = (open.entries.clone(), self.path.clone());
+        let started = std::thread::Builder::new()
+            .name("kubestore-reclaim".to_owned())
+            .spawn(move || reclaim(&entries, &path));
         match started {
             Ok(thread) => self.reclaiming = Some(thread),
             Err(error) => tracing::warn!(%error, "no thread to give space back to the file system with"),
@@ -186,15 +202,15 @@ fn check_complete(path: &Path) -> Result<(), BoxError> {
 }
 
 /// Rewrites the tables without what was removed. Reads and writes go on meanwhile.
-fn reclaim(entries: &Keyspace) {
+fn reclaim(entries: &Keyspace, path: &Path) {
     let before = entries.disk_space();
-    match rewrite(entries) {
+    match rewrite(entries, path) {
         Ok(()) => tracing::debug!(before, after = entries.disk_space(), "gave space back to the file system"),
         Err(error) => tracing::warn!(%error, "giving space back to the file system failed"),
     }
 }
 
-fn rewrite(entries: &Keyspace) -> fjall::Result<()> {
+fn rewrite(entries: &Keyspace, path: &Path) -> fjall::Result<()> {
     // The removals themselves are still in memory; they count once they are in a table.
     entries.rotate_memtable()?;
     for _ in 0..FLUSH_POLLS {
@@ -203,6 +219,12 @@ fn rewrite(entries: &Keyspace) -> fjall::Result<()> {
         }
         std::thread::sleep(FLUSH_POLL);
     }
+    // What is written before the old tables go is at most what all of them take. A failure on the way would leave its
+    // files until the next opening.
+    if room(path).is_some_and(|room| room < entries.disk_space()) {
+        tracing::warn!("there is no room to rewrite the tables in; only journals are given back");
+        return Ok(());
+    }
     entries.major_compact()?;
     // The files of the tables before go with the next change of tables that two later writes allow.
     entries.insert(TICK_KEY, [])?;
@@ -210,6 +232,11 @@ fn rewrite(entries: &Keyspace) -> fjall::Result<()> {
     entries.rotate_memtable()?;
     Ok(())
 }
+
+/// What `fjall` stands of each, less one for what a write may add, before its own wait begins.
+const SEALED_MEMTABLES: usize = 2;
+const FRESH_TABLES: usize = 27;
+const TABLES_PATIENCE: Duration = Duration::from_secs(60);
 
 const FLUSH_POLL: Duration = Duration::from_millis(10);
 const FLUSH_POLLS: usize = 1000;

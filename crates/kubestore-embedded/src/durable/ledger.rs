@@ -12,16 +12,20 @@ use super::{
     journal::Damage,
     load::{Leftover, Loaded, load},
     mark::{Acknowledged, Mark},
+    reserve::Reserve,
 };
 use crate::state::{Change, State};
 
 /// Dead bytes that are worth a rewriting of the tables, if the living ones are not more.
 const RECLAIM_BYTES: u64 = 32 << 20;
+/// A disk with less room than this is full, whatever else failed.
+const LITTLE_ROOM: u64 = 1 << 20;
 
 /// The open directory.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     base: Box<dyn Base>,
+    reserve: Reserve,
     mark: Mark,
     meta: Meta,
     /// Bytes of the entries that live, and of those that died since the tables were last rewritten.
@@ -37,16 +41,16 @@ pub(crate) struct Ledger {
 /// Why changes were not made durable.
 #[derive(Debug)]
 pub(crate) enum CommitError {
-    /// They are not on disk and will not be; later ones may succeed.
-    NotApplied(BoxError),
+    /// They are not on disk and will not be; later ones may succeed, if the disk is not full.
+    NotApplied { cause: BoxError, full: bool },
     /// They may be on disk. Nothing may be written after them.
     InDoubt(BoxError),
 }
 
 impl Ledger {
     /// Takes the directory and reads it.
-    pub(crate) fn open(path: &Path) -> Result<(Self, State), KvError> {
-        Self::open_with(path, |data, opening| {
+    pub(crate) fn open(path: &Path, reserve_bytes: u64) -> Result<(Self, State), KvError> {
+        Self::open_with(path, reserve_bytes, |data, opening| {
             let base = match opening {
                 Opening::Make => FjallBase::create(data),
                 Opening::Again(acknowledged) => FjallBase::open(data, acknowledged),
@@ -56,7 +60,7 @@ impl Ledger {
     }
 
     /// The same on any base.
-    pub(super) fn open_with<F>(path: &Path, open: F) -> Result<(Self, State), KvError>
+    pub(super) fn open_with<F>(path: &Path, reserve_bytes: u64, open: F) -> Result<(Self, State), KvError>
     where
         F: Fn(&Path, Opening) -> Result<Box<dyn Base>, BoxError>,
     {
@@ -66,13 +70,20 @@ impl Ledger {
         if directory.is_fresh() {
             create(&directory, &mut mark, acknowledged, &open)?;
         }
-        let opening = Opening::Again(acknowledged);
-        let base = open(&directory.data(), opening).map_err(|error| opening_error(&directory, error))?;
-        Self::start(directory, mark, acknowledged, base)
+        let reserve = Reserve::new(directory.reserve(), reserve_bytes);
+        let opening = || open(&directory.data(), Opening::Again(acknowledged));
+        let base = match opening() {
+            // What is to be made room on must be open.
+            Err(error) if is_full(error.as_ref()) && reserve.release().is_ok() => opening(),
+            opened => opened,
+        };
+        let base = base.map_err(|error| opening_error(&directory, error))?;
+        Self::start(directory, reserve, mark, acknowledged, base)
     }
 
     fn start(
         directory: Directory,
+        reserve: Reserve,
         mark: Mark,
         acknowledged: Option<Acknowledged>,
         base: Box<dyn Base>,
@@ -94,14 +105,43 @@ impl Ledger {
         }
         leftovers.reverse();
         let dead = base.disk_bytes().saturating_sub(bytes);
-        let mut ledger =
-            Self { base, mark, meta, living: bytes, dead, leftovers, synced: meta.sequence, directory };
+        let mut ledger = Self {
+            base,
+            reserve,
+            mark,
+            meta,
+            living: bytes,
+            dead,
+            leftovers,
+            synced: meta.sequence,
+            directory,
+        };
         ledger.acknowledge();
         Ok((ledger, state))
     }
 
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// Sees to it that room is held back. The error says how much of it there is not.
+    pub(crate) fn fill_reserve(&self) -> Result<(), BoxError> {
+        match self.reserve.fill() {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                let (wanted, room) = (self.reserve.bytes(), self.reserve.room().unwrap_or(0));
+                Err(format!("{wanted} bytes are to be held back, and {room} are free").into())
+            }
+            Err(error) => {
+                tracing::warn!(directory = %self.directory.path().display(), %error, "no room can be held back for a full disk");
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives that room up; whether there is some now.
+    pub(crate) fn release_reserve(&self) -> bool {
+        self.reserve.release().is_ok() && self.reserve.bytes() > 0
     }
 
     /// Makes `changes` durable, all or none of them; without `sync` together with the next ones that are.
@@ -144,9 +184,7 @@ impl Ledger {
         draft.batch.puts.push((META_KEY.to_vec(), draft.meta.encode()));
         match self.try_write(&draft, sync) {
             // A base that refuses because of what happened to it earlier is a new one once it is opened again.
-            Err(CommitError::NotApplied(cause)) if !is_full(cause.as_ref()) => {
-                self.try_write(&draft, sync)?
-            }
+            Err(CommitError::NotApplied { full: false, .. }) => self.try_write(&draft, sync)?,
             tried => tried?,
         }
         self.meta = draft.meta;
@@ -162,12 +200,17 @@ impl Ledger {
         match self.base.write(&draft.batch, sync) {
             Ok(()) => Ok(()),
             Err(WriteError::NotSynced(cause)) => Err(CommitError::InDoubt(cause)),
-            Err(WriteError::Refused(cause)) => self.settle(&draft.meta, cause),
+            Err(WriteError::Refused(cause)) => {
+                // Where tables could not be written, the base does not say why it takes no more.
+                let full =
+                    is_full(cause.as_ref()) || self.reserve.room().is_some_and(|room| room < LITTLE_ROOM);
+                self.settle(&draft.meta, cause, full)
+            }
         }
     }
 
     /// Finds out whether a batch that was refused is there all the same.
-    fn settle(&mut self, wanted: &Meta, cause: BoxError) -> Result<(), CommitError> {
+    fn settle(&mut self, wanted: &Meta, cause: BoxError, full: bool) -> Result<(), CommitError> {
         tracing::warn!(directory = %self.directory.path().display(), error = %cause, "a write was refused; opening the data again");
         let found = self.base.reopen(self.acknowledged()).and_then(|()| self.base.get(META_KEY));
         let found = match found {
@@ -180,7 +223,7 @@ impl Ledger {
         };
         match found {
             Some(found) if found == *wanted => Ok(()),
-            Some(found) if found == self.meta => Err(CommitError::NotApplied(cause)),
+            Some(found) if found == self.meta => Err(CommitError::NotApplied { cause, full }),
             _ => Err(CommitError::InDoubt(cause)),
         }
     }

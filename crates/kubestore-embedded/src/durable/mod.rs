@@ -12,7 +12,9 @@ mod journal;
 mod ledger;
 mod load;
 mod mark;
+mod reserve;
 mod thread;
+mod trouble;
 mod worker;
 
 #[cfg(test)]

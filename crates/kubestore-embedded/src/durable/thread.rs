@@ -58,7 +58,8 @@ pub(crate) struct Thread {
 impl Thread {
     /// Opens `path` on a thread of its own, which then becomes its writer.
     pub(crate) async fn open(path: &Path, options: Options) -> Result<(Self, Arc<Shared>), KvError> {
-        Self::start(path, options, Ledger::open).await
+        let reserve = options.reserve_bytes;
+        Self::start(path, options, move |path| Ledger::open(path, reserve)).await
     }
 
     /// The same with another way of opening.
@@ -86,8 +87,9 @@ impl Thread {
             };
             let shared = Arc::new(Shared::new(options, state));
             let directory = ledger.directory().to_owned();
-            if opened.send(Ok((Arc::clone(&shared), directory))).is_ok() {
-                Worker::new(shared, ledger).run(&jobs);
+            let worker = Worker::new(Arc::clone(&shared), ledger);
+            if opened.send(Ok((shared, directory))).is_ok() {
+                worker.run(&jobs);
             }
         };
         let failed = |error: std::io::Error| {

@@ -1,25 +1,24 @@
 //! What the writer thread does: commits whatever is queued as one batch, then publishes it, then acknowledges it.
 //!
 //! Nothing is visible before it is durable, because what is published is what was committed. Between batches it erases
-//! what compactions left, a step at a time.
+//! what compactions left, a step at a time. On a full disk it goes on with what makes room, and with the rest once the
+//! reserve could be made again.
 
 use std::{
-    error::Error,
-    fmt,
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError, TryRecvError},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use kubestore_kv::{BoxError, KvError, KvErrorKind};
+use kubestore_kv::KvError;
 use tokio::sync::oneshot;
 
 use super::{
-    directory::is_full,
     ledger::{CommitError, Ledger},
     thread::{Job, Message},
+    trouble::{Cause, PAUSE, Trouble},
 };
 use crate::{
     engine::Shared,
@@ -34,8 +33,6 @@ const BATCH_BYTES: usize = 8 << 20;
 const CLEAN_WITH_COMMIT: usize = 128;
 /// The same in one step while nobody writes.
 const CLEAN_STEP: usize = 512;
-/// How long writes are refused without a try after the disk was full.
-const FULL_PAUSE: Duration = Duration::from_secs(1);
 
 /// The writer.
 #[derive(Debug)]
@@ -43,54 +40,45 @@ pub(super) struct Worker {
     shared: Arc<Shared>,
     ledger: Ledger,
     trouble: Option<Trouble>,
-    /// That the disk was full, until a commit succeeds: what fails meanwhile fails because of that.
-    full: Option<Cause>,
-}
-
-/// Why writes are refused.
-#[derive(Clone, Debug)]
-struct Trouble {
-    cause: Cause,
-    /// `None` for good: what is on disk is in doubt.
-    until: Option<Instant>,
 }
 
 impl Worker {
     pub(super) fn new(shared: Arc<Shared>, ledger: Ledger) -> Self {
-        Self { shared, ledger, trouble: None, full: None }
+        let trouble = ledger.fill_reserve().err().map(|cause| Trouble::full(Cause::new(cause), false));
+        Self { shared, ledger, trouble }
     }
 
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
         // Leases may have ended while the directory was closed.
-        self.commit_batch(vec![(Op::Expire, None)]);
+        self.commit_batch(vec![Work { op: Op::Expire, asker: None }]);
         let mut carried = None;
         while let Some(message) = carried.take().or_else(|| self.next(messages)) {
             let Message::Job(first) = message else { return };
             let (batch, next) = gather(first, messages);
             carried = next;
-            self.commit_batch(
-                batch.into_iter().map(|job| (job.op, Some((job.operation, job.reply)))).collect(),
-            );
+            self.commit_batch(batch);
         }
     }
 
     /// The next message; erases meanwhile what is to be erased.
     fn next(&mut self, messages: &Receiver<Message>) -> Option<Message> {
         while self.shared.snapshot().has_garbage() || self.ledger.has_leftovers() {
-            if self.trouble.is_some() {
-                match messages.recv_timeout(FULL_PAUSE) {
-                    Ok(message) => return Some(message),
-                    Err(RecvTimeoutError::Disconnected) => return None,
-                    Err(RecvTimeoutError::Timeout) => {}
-                }
-                if self.refusing() {
-                    continue;
-                }
-            }
-            match messages.try_recv() {
+            self.look_again();
+            // A disk in trouble is left alone for a while.
+            let wait = match &self.trouble {
+                Some(trouble) if !trouble.lets_shrink() => PAUSE,
+                _ => Duration::ZERO,
+            };
+            let message = if wait.is_zero() {
+                messages.try_recv().map_err(|error| error == TryRecvError::Disconnected)
+            } else {
+                messages.recv_timeout(wait).map_err(|error| error == RecvTimeoutError::Disconnected)
+            };
+            match message {
                 Ok(message) => return Some(message),
-                Err(TryRecvError::Disconnected) => return None,
-                Err(TryRecvError::Empty) => self.erase_step(),
+                Err(true) => return None,
+                Err(false) if wait.is_zero() => self.erase_step(),
+                Err(false) => {}
             }
         }
         self.ledger.reclaim();
@@ -111,22 +99,33 @@ impl Worker {
         }
     }
 
-    /// Decides a batch on the published state; commits; publishes; answers.
-    fn commit_batch(&mut self, batch: Vec<(Op, Option<Asker>)>) {
-        if self.refusing() {
-            for (operation, reply) in batch.into_iter().filter_map(|(_, asker)| asker) {
-                // Nobody listens where the future was dropped; so below.
-                let _ = reply.send(Err(self.refusal(operation)));
+    /// Commits and answers what may be written at the moment, and refuses the rest.
+    fn commit_batch(&mut self, mut batch: Vec<Work>) {
+        self.look_again();
+        if let Some(trouble) = &self.trouble {
+            let (directory, shrinks) = (self.ledger.directory(), trouble.lets_shrink());
+            let (admitted, refused) = batch.into_iter().partition(|work| shrinks && work.op.makes_room());
+            batch = admitted;
+            for work in Vec::<Work>::from(refused) {
+                work.answer(|operation| Err(trouble.refusal(operation, directory)));
             }
-            return;
         }
+        while !batch.is_empty() {
+            batch = self.try_batch(batch);
+        }
+    }
+
+    /// Decides a batch on the published state; commits; publishes; answers. Tells what is to be tried once more: of a
+    /// batch that the disk was too full for, what makes room.
+    fn try_batch(&mut self, batch: Vec<Work>) -> Vec<Work> {
         let mut state = State::clone(&self.shared.snapshot());
         let now = self.shared.options.clock.now();
         let mut changes = Vec::with_capacity(batch.len());
-        let mut answers = Vec::with_capacity(batch.len());
-        for (op, asker) in batch {
+        let mut decided = Vec::with_capacity(batch.len());
+        for Work { op, asker } in batch {
+            let again = op.makes_room().then(|| op.clone());
             let answer = state.apply(op, now, &mut changes);
-            answers.extend(asker.map(|(operation, reply)| (operation, reply, answer)));
+            decided.push((again, asker, answer));
         }
         let committed = if changes.is_empty() {
             Ok(())
@@ -136,119 +135,109 @@ impl Worker {
             }
             self.ledger.commit(&changes, true).map(|()| self.shared.publish(state, &changes))
         };
-        match committed {
+        let failed = match committed {
             Ok(()) => {
-                self.full = None;
-                for (_, reply, answer) in answers {
-                    let _ = reply.send(answer);
+                for (_, asker, answer) in decided {
+                    reply(asker, |_| answer);
                 }
+                return Vec::new();
             }
-            Err(error) => {
-                let in_doubt = matches!(error, CommitError::InDoubt(_));
-                self.note(error);
-                for (operation, reply, _) in answers {
-                    let _ = reply.send(Err(if in_doubt {
-                        self.unknown(operation)
-                    } else {
-                        self.refusal(operation)
-                    }));
-                }
+            Err(error) => error,
+        };
+        let in_doubt = matches!(failed, CommitError::InDoubt(_));
+        let (was_full, trouble) = (self.trouble.is_some(), self.note(failed));
+        let directory = self.ledger.directory();
+        let mut retried = Vec::new();
+        for (again, asker, _) in decided {
+            match again.filter(|_| !was_full && trouble.lets_shrink()) {
+                Some(op) => retried.push(Work { op, asker }),
+                None if in_doubt => reply(asker, |operation| Err(trouble.unknown(operation, directory))),
+                None => reply(asker, |operation| Err(trouble.refusal(operation, directory))),
             }
         }
+        retried
     }
 
-    fn refusing(&mut self) -> bool {
-        let over = self
-            .trouble
-            .as_ref()
-            .is_some_and(|trouble| trouble.until.is_some_and(|until| until <= Instant::now()));
-        if over {
-            self.trouble = None;
-        }
-        self.trouble.is_some()
-    }
-
-    fn note(&mut self, error: CommitError) {
+    /// Ends a trouble that is over.
+    fn look_again(&mut self) {
         let directory = self.ledger.directory().display();
-        self.trouble = Some(match error {
-            CommitError::NotApplied(cause) => {
+        match self.trouble.take_if(|trouble| trouble.is_over()) {
+            Some(Trouble::Full { .. }) => match self.ledger.fill_reserve() {
+                Ok(()) => tracing::info!(%directory, "there is room on the disk again"),
+                Err(cause) => self.trouble = Some(Trouble::full(Cause::new(cause), false)),
+            },
+            Some(_) | None => {}
+        }
+    }
+
+    /// Remembers why a commit failed. On a disk that has become full it gives the reserve up.
+    fn note(&mut self, error: CommitError) -> Trouble {
+        let directory = self.ledger.directory().display();
+        let was_full = self.trouble.as_ref().is_some_and(Trouble::is_full);
+        let trouble = match error {
+            CommitError::NotApplied { cause, full } if full || was_full => {
+                tracing::warn!(%directory, error = %cause, "the disk is full; nothing of the commit was written");
+                let freed = !was_full && self.ledger.release_reserve();
+                Trouble::full(Cause::new(cause), !freed)
+            }
+            CommitError::NotApplied { cause, .. } => {
                 tracing::warn!(%directory, error = %cause, "a commit failed; nothing of it was written");
-                let cause = Cause::new(cause);
-                if cause.full {
-                    self.full = Some(cause.clone());
-                }
-                Trouble {
-                    cause: self.full.clone().unwrap_or(cause),
-                    until: Some(Instant::now() + FULL_PAUSE),
-                }
+                Trouble::refused(Cause::new(cause))
             }
             CommitError::InDoubt(cause) => {
                 tracing::error!(%directory, error = %cause, "a commit failed and may be on disk; no more is written");
-                Trouble { cause: Cause::new(cause), until: None }
+                Trouble::Doubt(Cause::new(cause))
             }
-        });
-    }
-
-    /// The answer to a write that was not tried, or failed without a trace.
-    fn refusal(&self, operation: &'static str) -> KvError {
-        let directory = self.ledger.directory().display();
-        let Some(trouble) = &self.trouble else {
-            return KvError::new(
-                KvErrorKind::Internal,
-                operation,
-                format!("directory {directory}: the write was refused"),
-            );
         };
-        let (kind, message) = match trouble.until {
-            None => (
-                KvErrorKind::ReadOnly,
-                "an earlier write failed and what is on disk is in doubt; close the engine and open it again",
-            ),
-            Some(_) if trouble.cause.full => (
-                KvErrorKind::NoSpace,
-                "the disk is full and nothing was written; make room on its file system",
-            ),
-            Some(_) => (KvErrorKind::Internal, "the disk refused and nothing was written; look at the cause"),
-        };
-        KvError::new(kind, operation, format!("directory {directory}: {message}"))
-            .with_source(trouble.cause.clone())
-    }
-
-    /// The answer to a write of a batch that may be on disk.
-    fn unknown(&self, operation: &'static str) -> KvError {
-        let message = format!(
-            "directory {}: the write failed so late that it may be on disk; close the engine, open it again and read",
-            self.ledger.directory().display()
-        );
-        let error = KvError::new(KvErrorKind::OutcomeUnknown, operation, message);
-        match &self.trouble {
-            Some(trouble) => error.with_source(trouble.cause.clone()),
-            None => error,
-        }
+        self.trouble.insert(trouble).clone()
     }
 }
 
-/// Who asked, for what, and where the answer goes.
+/// A request, and who asked for it, for what, and where the answer goes.
+struct Work {
+    op: Op,
+    asker: Option<Asker>,
+}
+
 type Asker = (&'static str, oneshot::Sender<Result<Done, KvError>>);
+
+impl Work {
+    fn answer(self, answer: impl FnOnce(&'static str) -> Result<Done, KvError>) {
+        reply(self.asker, answer);
+    }
+}
+
+fn reply(asker: Option<Asker>, answer: impl FnOnce(&'static str) -> Result<Done, KvError>) {
+    if let Some((operation, reply)) = asker {
+        // Nobody listens where the future was dropped.
+        let _ = reply.send(answer(operation));
+    }
+}
 
 /// What is queued, as far as it may share a commit; and the message that ended it.
 ///
 /// A compaction is alone: watches must have been told of all before it, or a quiet one would seem to be overtaken.
-fn gather(first: Job, messages: &Receiver<Message>) -> (Vec<Job>, Option<Message>) {
+fn gather(first: Job, messages: &Receiver<Message>) -> (Vec<Work>, Option<Message>) {
     let mut bytes = size(&first.op);
     let mut alone = is_compaction(&first.op);
-    let mut batch = vec![first];
+    let mut batch = vec![Work::from(first)];
     while !alone && batch.len() < BATCH_REQUESTS && bytes < BATCH_BYTES {
         match messages.try_recv() {
             Ok(Message::Job(job)) if !is_compaction(&job.op) => {
                 bytes += size(&job.op);
-                batch.push(job);
+                batch.push(Work::from(job));
             }
             Ok(other) => return (batch, Some(other)),
             Err(_) => alone = true,
         }
     }
     (batch, None)
+}
+
+impl From<Job> for Work {
+    fn from(job: Job) -> Self {
+        Self { op: job.op, asker: Some((job.operation, job.reply)) }
+    }
 }
 
 fn is_compaction(op: &Op) -> bool {
@@ -259,31 +248,5 @@ fn size(op: &Op) -> usize {
     match op {
         Op::Put(request) => request.key.len() + request.value.len(),
         _ => 0,
-    }
-}
-
-/// One cause for many errors.
-#[derive(Clone, Debug)]
-struct Cause {
-    error: Arc<dyn Error + Send + Sync>,
-    full: bool,
-}
-
-impl Cause {
-    fn new(error: BoxError) -> Self {
-        let full = is_full(error.as_ref());
-        Self { error: Arc::from(error), full }
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
-    }
-}
-
-impl Error for Cause {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.error.source()
     }
 }

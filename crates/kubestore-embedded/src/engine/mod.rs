@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) max_request_bytes: usize,
     pub(crate) progress_interval: Duration,
+    #[cfg_attr(not(feature = "durable"), expect(dead_code, reason = "memory has no disk"))]
+    pub(crate) reserve_bytes: u64,
 }
 
 /// What everybody sees: the published state, and who waits for the next one.

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A request to change something.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Op {
     Put(PutRequest),
     Delete(DeleteRequest),
@@ -27,6 +27,17 @@ pub(crate) enum Op {
     /// End the leases whose deadline has passed.
     Expire,
     Compact(Revision),
+}
+
+#[cfg(feature = "durable")]
+impl Op {
+    /// Whether less is left afterwards, at the latest after a compaction.
+    pub(crate) fn makes_room(&self) -> bool {
+        match self {
+            Self::Put(_) | Self::Grant(_) => false,
+            Self::Delete(_) | Self::Revoke(_) | Self::Expire | Self::Compact(_) => true,
+        }
+    }
 }
 
 /// What became of an [`Op`].

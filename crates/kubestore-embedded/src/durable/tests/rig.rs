@@ -11,6 +11,9 @@ use super::super::{
 };
 use crate::{Embedded, builder::EmbeddedBuilder, engine::Core};
 
+/// Room held back, in bytes.
+pub(super) const RESERVE: u64 = 64 << 10;
+
 pub(super) struct Rig {
     pub(super) kv: Embedded,
     pub(super) disk: FakeDisk,
@@ -45,7 +48,7 @@ pub(super) async fn open(dir: &TempDir, disk: &FakeDisk, clock: &ManualClock) ->
     let disk = disk.clone();
     let options = EmbeddedBuilder::new().clock(std::sync::Arc::new(clock.clone())).into_options();
     let started = Thread::start(dir.path(), options, move |path| {
-        Ledger::open_with(path, |data, opening| {
+        Ledger::open_with(path, RESERVE, |data, opening| {
             if matches!(opening, Opening::Make) {
                 std::fs::create_dir_all(data)?;
             }

@@ -144,7 +144,7 @@ async fn open_watched(dir: &Path, every: usize, copies: Sender<Moment>) -> Embed
     let directory = dir.to_owned();
     let started = Thread::start(dir, EmbeddedBuilder::new().into_options(), move |path| {
         let copies = Mutex::new(copies);
-        Ledger::open_with(path, move |data, opening| {
+        Ledger::open_with(path, 0, move |data, opening| {
             let base = match opening {
                 Opening::Make => FjallBase::create(data)?,
                 Opening::Again(acknowledged) => FjallBase::open(data, acknowledged)?,
@@ -257,7 +257,7 @@ impl Copy {
 
 /// Head, and everything since the compacted revision.
 async fn history(dir: &Path) -> (i64, Vec<KvEvent>, Embedded) {
-    let kv = Embedded::open(dir).await.unwrap();
+    let kv = Embedded::builder().reserve_bytes(0).open(dir).await.unwrap();
     let status = kv.status().await.unwrap();
     let from = status.compacted.unwrap().0.max(1) + 1;
     let everything = WatchRequest::new(WatchGroup::new(), WatchTarget::Prefix("".into()));
