@@ -5,14 +5,27 @@ use kubestore_core::{Codec as _, CodecError, Found, Versioner as _, Wanted};
 use serde::de::DeserializeOwned;
 
 use crate::{JsonCodec, Unstructured, UnstructuredCodec, UnstructuredVersioner};
+#[cfg(feature = "cbor")]
+use crate::{
+    cbor,
+    sniff::{Encoding, sniff},
+};
 
 /// The object as a type of serde.
 pub(crate) fn decode<T: DeserializeOwned>(data: &Bytes) -> Result<T, CodecError> {
+    #[cfg(feature = "cbor")]
+    if sniff(data) == Encoding::Cbor {
+        return cbor::CborCodec::<T>::new().read(data);
+    }
     JsonCodec::<T>::new().read(data)
 }
 
 /// Answers from the bytes; `Ok(None)` where only the decoder can answer.
 pub(crate) fn skim<'a>(data: &'a [u8], wanted: &Wanted) -> Result<Option<Found<'a>>, CodecError> {
+    #[cfg(feature = "cbor")]
+    if sniff(data) == Encoding::Cbor {
+        return cbor::UnstructuredCborCodec.skim(data, wanted);
+    }
     UnstructuredCodec.skim(data, wanted)
 }
 

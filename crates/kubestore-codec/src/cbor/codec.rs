@@ -7,12 +7,13 @@ use kubestore_core::{Codec, CodecError, Found, Object, Wanted};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    build::build, de::from_slice, error::CborError, header::SELF_DESCRIBED, reader::Reader, ser::to_vec_with,
-    skim, write::write_map,
+    build::build, de::from_slice, error::CborError, head::read, header::SELF_DESCRIBED, reader::Reader,
+    ser::to_vec_with, skim, write::write_map,
 };
 use crate::{
     Unstructured,
     json::Paths,
+    lazy::HeadRef,
     sniff::{Encoding, sniff},
     value::Value,
 };
@@ -151,8 +152,7 @@ impl<T> fmt::Debug for CborCodec<T> {
 impl<T: DeserializeOwned> CborCodec<T> {
     /// [`decode`](Codec::decode) for types that are not objects of a store.
     pub(crate) fn read(&self, data: &[u8]) -> Result<T, CodecError> {
-        let kind = check_stored_type(data)?;
-        if !self.is_kind(&kind) {
+        if !self.is_kind(&head(data)?.kind) {
             return Err(CodecError::new("the value is an object of another kind"));
         }
         from_slice(data).map_err(CborError::refused_by_type)
@@ -165,7 +165,7 @@ impl<T: Object + Serialize + DeserializeOwned> Codec<T> for CborCodec<T> {
             self.type_meta.as_ref().map(|(version, kind)| [("apiVersion", &**version), ("kind", kind)]);
         let supplied = supplied.as_ref().map_or(&[][..], |both| both);
         let out = to_vec_with(object, supplied).map_err(CborError::refused_by_writer)?;
-        check_stored_type(&out)?;
+        head(&out)?;
         Ok(out.into())
     }
 
@@ -183,11 +183,7 @@ impl<T: Object + Serialize + DeserializeOwned> Codec<T> for CborCodec<T> {
 }
 
 /// What is wanted of an object, by the bytes; `None` leaves it to the decoder.
-pub(crate) fn skim_stored<'a>(
-    data: &'a [u8],
-    wanted: &Wanted,
-    is_kind: impl FnOnce(&str) -> bool,
-) -> Option<Found<'a>> {
+fn skim_stored<'a>(data: &'a [u8], wanted: &Wanted, is_kind: impl FnOnce(&str) -> bool) -> Option<Found<'a>> {
     let skimmed = skim::skim(data, &Paths::new(wanted)?).ok()?;
     let kind = skimmed.kind.unwrap_or_default();
     // A list cannot take a resource version, which matters to a watch even where it does not match.
@@ -201,16 +197,16 @@ pub(crate) fn skim_stored<'a>(
     Some(found)
 }
 
-/// The kind of a stored object, all of which is checked.
-fn check_stored_type(data: &[u8]) -> Result<String, CodecError> {
-    let head = super::head::read(data).map_err(|cause| explain(data, cause))?;
+/// Type and metadata of a stored object, all of which is checked.
+pub(crate) fn head(data: &[u8]) -> Result<HeadRef<'_>, CodecError> {
+    let head = read(data).map_err(|cause| explain(data, cause))?;
     let Some(head) = head else { return Err(CodecError::new("the value is not an object")) };
     check_type(&head.kind, &head.api_version)?;
-    Ok(head.kind.into_owned())
+    Ok(head)
 }
 
 /// Whether the reference sees kind and version; without both it does not read the object.
-pub(super) fn check_type(kind: &str, api_version: &str) -> Result<(), CodecError> {
+fn check_type(kind: &str, api_version: &str) -> Result<(), CodecError> {
     if kind.is_empty() || api_version.bytes().filter(|byte| *byte == b'/').count() > 1 {
         return Err(CodecError::new(
             "the object has no kind, or an apiVersion that is not of the form group/version",
@@ -232,7 +228,7 @@ fn replaceable(stored: &[u8]) -> Result<(), CodecError> {
 }
 
 /// Why bytes are not read; other encodings are called by their name.
-pub(super) fn explain(data: &[u8], cause: CborError) -> CodecError {
+fn explain(data: &[u8], cause: CborError) -> CodecError {
     let stored_as = match sniff(data) {
         Encoding::Protobuf => "protobuf",
         Encoding::Json => "JSON",

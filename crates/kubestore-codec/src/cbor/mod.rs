@@ -19,6 +19,7 @@ mod skim;
 mod time;
 mod write;
 
+pub(crate) use codec::head;
 pub use codec::{CborCodec, UnstructuredCborCodec};
 pub use de::{Deserializer, from_slice};
 pub use error::CborError;

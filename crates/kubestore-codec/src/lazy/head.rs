@@ -10,6 +10,11 @@ use crate::{
     Unstructured, UnstructuredCodec,
     value::{Map, Value},
 };
+#[cfg(feature = "cbor")]
+use crate::{
+    cbor,
+    sniff::{Encoding, sniff},
+};
 
 /// What is read of an object. Texts are borrowed from its stored bytes where they can be.
 #[derive(Default)]
@@ -45,6 +50,10 @@ impl Head {
     /// # Errors
     /// It is not an object.
     pub(super) fn read(data: Bytes) -> Result<Self, CodecError> {
+        #[cfg(feature = "cbor")]
+        if sniff(&data) == Encoding::Cbor {
+            return Ok(Self::new(data.clone(), cbor::head(&data)?));
+        }
         let Some(head) = json_head::read(&data) else { return Self::of_odd_json(data) };
         Ok(Self::new(data.clone(), head))
     }
