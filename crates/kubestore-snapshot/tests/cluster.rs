@@ -42,7 +42,7 @@ async fn pages_and_parts_are_the_whole() {
         let mut request = ListRequest::new("/registry/").limit(7);
         request.start = from;
         let page = snapshot.list(request).await.unwrap();
-        assert_eq!(page.count, Some(whole.count.unwrap() - paged.len() as i64));
+        assert_eq!(page.count, Some(whole.count.unwrap() - i64::try_from(paged.len()).unwrap()));
         from = page.kvs.last().map(|kv| [&kv.key[..], b"\0"].concat().into());
         paged.extend(page.kvs);
         if !page.more {
