@@ -6,6 +6,8 @@ pub mod cbor;
 mod field;
 mod json;
 mod lazy;
+#[cfg(feature = "recognise")]
+mod recognise;
 mod resource;
 mod sniff;
 mod typed;
@@ -13,6 +15,8 @@ mod unstructured;
 mod value;
 
 pub use lazy::{Lazy, LazyCodec, Opaque, OpaqueCodec, OpaqueVersioner};
+#[cfg(feature = "recognise")]
+pub use recognise::{Damage, Recognised, Wrapping, recognise};
 pub use resource::{
     InvalidCrd, InvalidObjectKey, InvalidResource, Location, Resource, ResourceScope, ResourceTable,
 };

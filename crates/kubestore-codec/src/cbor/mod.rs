@@ -24,3 +24,10 @@ pub use codec::{CborCodec, UnstructuredCborCodec};
 pub use de::{Deserializer, from_slice};
 pub use error::CborError;
 pub use ser::to_vec;
+
+/// Whether `data` is one value, all of it.
+#[cfg(feature = "recognise")]
+pub(crate) fn is_whole(data: &[u8]) -> bool {
+    let mut reader = reader::Reader::new(data);
+    reader.skip(None).and_then(|()| reader.end()).is_ok()
+}
