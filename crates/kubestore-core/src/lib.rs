@@ -24,13 +24,13 @@ use std::pin::Pin;
 pub use callbacks::{AllowDeletion, AsyncUpdate, ResponseMeta, UpdateFn, Updated, ValidateDeletion};
 pub use codec::{Codec, CodecError};
 pub use continue_token::{ContinueToken, InvalidContinueToken};
-pub use error::{BoxError, ErrorKind, Status, StatusCause, StorageError};
+pub use error::{BoxError, CorruptObjects, ErrorKind, Status, StatusCause, StorageError};
 pub use feed::{Feed, FeedEvent};
 pub use group_resource::GroupResource;
 pub use key::{InvalidKey, PathPrefix};
 pub use list::{List, ListPart};
 pub use options::{
-    CreateOptions, DeleteOptions, GetOptions, ListOptions, NotFound, ResourceVersionMatch,
+    CreateOptions, DeleteOptions, GetOptions, ListOptions, NotFound, OnCorruptObject, ResourceVersionMatch,
     ResourceVersionText, Scope, UpdateOptions, WatchOptions,
 };
 pub use preconditions::Preconditions;

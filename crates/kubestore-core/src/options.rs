@@ -138,6 +138,22 @@ pub struct ListOptions {
     /// How long the list may take, from the call on; `None` is as long as it needs. It is looked at between objects: past
     /// it the list ends with [`Timeout`](crate::ErrorKind::Timeout), naming the key it had come to.
     pub timeout: Option<Duration>,
+    /// Whether the list goes on past objects that it cannot read.
+    pub corrupt_objects: OnCorruptObject,
+}
+
+/// What a list does about an object that cannot be decrypted or decoded.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnCorruptObject {
+    /// It ends with the error of this object, as the reference's lists do.
+    #[default]
+    End,
+    /// It goes on. In the end it fails all the same, with an error that names them all
+    /// ([`StorageError::corrupt_objects`](crate::StorageError::corrupt_objects)); past
+    /// [`CorruptObjects::MOST`](crate::CorruptObjects::MOST) of them it ends. A list in parts gives the objects that it can
+    /// read before that.
+    Report,
 }
 
 impl ListOptions {
@@ -165,6 +181,13 @@ impl ListOptions {
     #[must_use]
     pub fn with_predicate(mut self, predicate: Predicate) -> Self {
         self.predicate = predicate;
+        self
+    }
+
+    /// On past objects that cannot be read, to report them all: [`OnCorruptObject::Report`].
+    #[must_use]
+    pub fn past_corrupt_objects(mut self) -> Self {
+        self.corrupt_objects = OnCorruptObject::Report;
         self
     }
 

@@ -1,8 +1,10 @@
 //! Deletion of what cannot be read.
 
+use std::error::Error as _;
+
 use kubestore_core::{ErrorKind, Object, Result, StorageError};
 use kubestore_kv::{DeleteRequest, GetRequest, KeyValue, WriteOutcome};
-use kubestore_transform::TransformErrorKind;
+use kubestore_transform::{TransformError, TransformErrorKind};
 use tracing::Instrument as _;
 
 use crate::{
@@ -73,8 +75,10 @@ impl<T: Object> Inner<T> {
     async fn fault_of(&self, kv: KeyValue, key: &str) -> Result<StorageError> {
         let opened = match self.open(kv.value, key.as_bytes()).await {
             Ok(opened) => opened,
-            Err(cause) if is_unanswered(cause.kind()) => return Err(error::from_transform(cause, key)),
-            Err(cause) => return Ok(error::from_transform(cause, key)),
+            Err(cause) => {
+                let fault = error::from_transform(cause, key);
+                return if is_unreadable(&fault) { Ok(fault) } else { Err(fault) };
+            }
         };
         let Err(fault) = self.decode(opened.data, key, kv.mod_revision) else {
             let text = "the object is not corrupt; delete it as any other";
@@ -84,7 +88,14 @@ impl<T: Object> Inner<T> {
     }
 }
 
-/// Whether the failure is one of the way to the value, not of the value.
-fn is_unanswered(kind: TransformErrorKind) -> bool {
-    matches!(kind, TransformErrorKind::Remote | TransformErrorKind::RandomSource)
+/// Whether a failure says that a stored value cannot be read, and not that nobody could be asked.
+pub(crate) fn is_unreadable(error: &StorageError) -> bool {
+    let cause = || error.source()?.downcast_ref::<TransformError>();
+    match error.kind() {
+        ErrorKind::Corrupt => true,
+        ErrorKind::Internal => cause().is_some_and(|cause| {
+            !matches!(cause.kind(), TransformErrorKind::Remote | TransformErrorKind::RandomSource)
+        }),
+        _ => false,
+    }
 }

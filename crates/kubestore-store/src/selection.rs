@@ -3,24 +3,35 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use kubestore_core::{Object, Predicate, Result, Wanted};
+use kubestore_core::{Object, OnCorruptObject, Predicate, Result, StorageError, Wanted};
 
-use crate::store::Inner;
+use crate::{corrupt::is_unreadable, store::Inner};
 
 /// Which objects are wanted, and until when.
 pub(crate) struct Selection {
     predicate: Predicate,
     wanted: Wanted,
     deadline: Option<Instant>,
+    corrupt: OnCorruptObject,
 }
 
 impl Selection {
     pub(crate) fn new(predicate: Predicate, deadline: Option<Instant>) -> Self {
-        Self { wanted: predicate.wanted(), predicate, deadline }
+        Self { wanted: predicate.wanted(), predicate, deadline, corrupt: OnCorruptObject::End }
+    }
+
+    pub(crate) fn on_corrupt(mut self, corrupt: OnCorruptObject) -> Self {
+        self.corrupt = corrupt;
+        self
     }
 
     pub(crate) fn is_everything(&self) -> bool {
         self.predicate.is_empty()
+    }
+
+    /// Whether it goes on although an object failed so.
+    pub(crate) fn goes_past(&self, error: &StorageError) -> bool {
+        self.corrupt == OnCorruptObject::Report && is_unreadable(error)
     }
 
     /// Whether it is too late.

@@ -20,6 +20,8 @@ pub(super) struct Decoded<T> {
     pub(super) objects: Vec<Option<T>>,
     /// Their keys.
     pub(super) keys: Vec<Bytes>,
+    /// The places of objects that could not be read and were gone past, with their errors.
+    pub(super) corrupt: Vec<(usize, StorageError)>,
     /// The failure that ended the batch.
     pub(super) error: Option<StorageError>,
 }
@@ -57,6 +59,7 @@ impl<T: Object> Batches<T> {
         Some(decoded.unwrap_or_else(|failed| Decoded {
             objects: Vec::new(),
             keys: Vec::new(),
+            corrupt: Vec::new(),
             error: Some(StorageError::other("decoding of a list was interrupted").with_source(failed)),
         }))
     }
@@ -78,15 +81,27 @@ async fn decode<T: Object>(
     selection: Arc<Selection>,
     batch: Vec<KeyValue>,
 ) -> Decoded<T> {
-    let (mut objects, mut keys) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
+    let mut decoded = Decoded {
+        objects: Vec::with_capacity(batch.len()),
+        keys: Vec::with_capacity(batch.len()),
+        corrupt: Vec::new(),
+        error: None,
+    };
     for kv in batch {
         match inner.list_item(kv.value, &kv.key, kv.mod_revision, &selection).await {
-            Ok(object) => objects.push(object),
-            Err(error) => return Decoded { objects, keys, error: Some(error) },
+            Ok(object) => decoded.objects.push(object),
+            Err(error) if selection.goes_past(&error) => {
+                decoded.corrupt.push((decoded.objects.len(), error));
+                decoded.objects.push(None);
+            }
+            Err(error) => {
+                decoded.error = Some(error);
+                return decoded;
+            }
         }
-        keys.push(kv.key);
+        decoded.keys.push(kv.key);
     }
-    Decoded { objects, keys, error: None }
+    decoded
 }
 
 impl<T: Object> Inner<T> {

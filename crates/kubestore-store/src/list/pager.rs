@@ -1,8 +1,10 @@
 //! A list, page by page: the one place where its rules are.
 
-use std::{sync::Arc, time::Instant};
+use std::{mem, sync::Arc, time::Instant};
 
-use kubestore_core::{ContinueToken, ErrorKind, ListOptions, ListPart, Object, Result, Scope, StorageError};
+use kubestore_core::{
+    ContinueToken, CorruptObjects, ErrorKind, ListOptions, ListPart, Object, Result, Scope, StorageError,
+};
 use kubestore_kv::{GetRequest, KeyValue, KvError, KvErrorKind, ListRequest, Revision};
 use kubestore_metrics::Event;
 
@@ -45,6 +47,8 @@ pub(super) struct Pager<T: Object> {
     count: Option<i64>,
     has_more: bool,
     ended: bool,
+    /// The errors of the objects that it went past.
+    corrupt: Vec<StorageError>,
 }
 
 /// What is known at the end of a list.
@@ -88,7 +92,9 @@ impl<T: Object> Pager<T> {
         let first_key = token.map_or_else(|| prefix.clone(), |token| token.start_key).into_bytes();
         let deadline = options.timeout.map(|timeout| Instant::now() + timeout);
         let mut pager = Self {
-            selection: Arc::new(Selection::new(options.predicate.clone(), deadline)),
+            selection: Arc::new(
+                Selection::new(options.predicate.clone(), deadline).on_corrupt(options.corrupt_objects),
+            ),
             page_size: u64::try_from(options.limit).unwrap_or(0),
             source: Source::new(Arc::clone(inner), Way::Key(GetRequest::new(prefix.clone()))),
             inner: Arc::clone(inner),
@@ -104,6 +110,7 @@ impl<T: Object> Pager<T> {
             count: None,
             has_more: false,
             ended: false,
+            corrupt: Vec::new(),
         };
         pager.source = Source::new(Arc::clone(inner), pager.way());
         Ok(pager)
@@ -144,10 +151,33 @@ impl<T: Object> Pager<T> {
         tracing::debug!(key = self.prefix, "a list was overtaken by a compaction and begins anew");
         self.source = Source::new(Arc::clone(&self.inner), Way::Range(self.request()));
         (self.returned, self.fetched, self.evaluated) = (0, 0, 0);
+        self.corrupt.clear();
     }
 
     /// The next objects, perhaps none of a page; `None` when the list is complete or full.
+    ///
+    /// # Errors
+    /// After objects that could not be read and were gone past, these come with whatever ends the list.
     pub(super) async fn next_page(&mut self, trace: &mut Operation) -> Result<Option<Vec<T>>> {
+        match self.read_page(trace).await {
+            Err(error) if !self.corrupt.is_empty() && !self.was_overtaken(&error) => {
+                Err(self.report(Some(error)))
+            }
+            Ok(Some(_)) if self.corrupt.len() > CorruptObjects::MOST => Err(self.report(None)),
+            other => other,
+        }
+    }
+
+    /// The error that names the objects which could not be read.
+    fn report(&mut self, ended_by: Option<StorageError>) -> StorageError {
+        let truncated = self.corrupt.len() > CorruptObjects::MOST;
+        let mut errors = mem::take(&mut self.corrupt);
+        errors.truncate(CorruptObjects::MOST);
+        StorageError::of_corrupt_objects(errors, truncated, ended_by, &self.inner.resource)
+            .with_key(self.prefix.as_str())
+    }
+
+    async fn read_page(&mut self, trace: &mut Operation) -> Result<Option<Vec<T>>> {
         if self.ended {
             return Ok(None);
         }
@@ -257,6 +287,11 @@ impl<T: Object> Pager<T> {
                 items.extend(object);
             }
             self.evaluated += (position - begun) as u64;
+            let seen = batch.corrupt.into_iter().take_while(|(place, _)| begun + place < position);
+            self.corrupt.extend(seen.map(|(_, error)| error));
+            if self.corrupt.len() > CorruptObjects::MOST {
+                break;
+            }
             if let Some(last) = (position - begun).checked_sub(1).and_then(|last| batch.keys.get(last)) {
                 self.last_key.clear();
                 self.last_key.extend_from_slice(last);
@@ -274,7 +309,10 @@ impl<T: Object> Pager<T> {
     }
 
     /// What is known once [`next_page`](Self::next_page) gave `None`.
-    pub(super) fn end(&self) -> Result<End> {
+    pub(super) fn end(&mut self) -> Result<End> {
+        if !self.corrupt.is_empty() {
+            return Err(self.report(None));
+        }
         let revision = self.revision.unwrap_or_default();
         if revision.0 == 0 {
             let text = "illegal resource version from storage: 0";
