@@ -1,7 +1,9 @@
-//! Recordings of the reference, and the replayer that holds the store against them.
+//! Recordings of the reference and the replayer that holds the store against them; work for many clients, and dice.
 
 pub mod compare;
+pub mod dice;
 mod differences;
 mod model;
 pub mod recording;
 pub mod replay;
+pub mod workload;

@@ -142,7 +142,7 @@ fn good() -> History {
     let from_now =
         watch(None, 17).with(40, told(vec![event(kv("/a", "4", 7, 7, 1), None), deletion("/b", 8, b1())]));
     let mut history = history(attempts, vec![from_the_start, from_now]);
-    history.settled = true;
+    history.settled = Some(Revision(8));
     history
 }
 

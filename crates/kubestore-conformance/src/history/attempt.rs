@@ -19,9 +19,9 @@ pub struct History {
     pub attempts: Vec<Attempt>,
     /// In any order.
     pub watches: Vec<WatchRecord>,
-    /// Set when nothing is written any more and all watches had the time to tell everything: those that were neither
-    /// dropped nor ended by an error must then have told all.
-    pub settled: bool,
+    /// All watches had the time to tell everything up to this revision: those that were neither dropped nor ended by an error
+    /// must have told it.
+    pub settled: Option<Revision>,
 }
 
 /// One operation of one client.

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use kubestore_kv::{Kv, WatchRequest};
+use kubestore_kv::{Kv, Revision, WatchRequest};
 
 use super::{Answer, Asked, Attempt, History, HistoryKv, Moment, Told, WatchEnd, WatchRecord};
 
@@ -54,11 +54,11 @@ impl Historian {
         self.lock().history.clone()
     }
 
-    /// [`history`](Self::history) of a run in which nothing is written any more and the watches have caught up. Call it
-    /// before the watches are dropped: it checks that those still open have told everything.
+    /// [`history`](Self::history), in which the watches that are open have had the time to tell everything up to `revision`.
+    /// That they did is checked too, so call it before they are dropped.
     #[must_use]
-    pub fn settled(&self) -> History {
-        History { settled: true, ..self.history() }
+    pub fn settled(&self, revision: Revision) -> History {
+        History { settled: Some(revision), ..self.history() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Pages> {

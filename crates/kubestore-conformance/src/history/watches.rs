@@ -168,10 +168,11 @@ impl<'a> Watch<'a> {
             Some(WatchEnd::Silent) => {
                 self.add(ViolationKind::SilentEnd, 0, "it ended without an error");
             }
-            None if history.settled && self.record.registered.is_some() => {
-                self.check_missing(history, Revision(i64::MAX));
+            end => {
+                let open = end.is_none() && self.record.registered.is_some();
+                let settled = history.settled.filter(|_| open).unwrap_or_default();
+                self.check_missing(history, settled.max(self.done).max(self.progress));
             }
-            _ => self.check_missing(history, self.done.max(self.progress)),
         }
         if let Some(floor) = before(self.record, history)
             && let Some(first) = self.first
