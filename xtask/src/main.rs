@@ -17,6 +17,7 @@ mod layers;
 mod lines;
 mod lint;
 mod metadata;
+mod schema;
 mod test;
 mod tidy;
 
@@ -38,6 +39,7 @@ usage: cargo xtask TASK
   features             checks each library without default features and with each feature alone
   deny                 checks licences and sources of dependencies, where cargo-deny is installed
 
+  schema [--check]     writes the table of Kubernetes' protobuf, or says whether it is up to date
   etcd [--version V]   finds or provisions an etcd (3.5.13 or newer) and prints its path as the last line;
                        V is a line as 3.6 or a release as 3.5.30
   lines                prints how long each crate is";
@@ -68,6 +70,8 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["layers"] => layers::run_task(&etcd::locate(etcd::Wanted::default())?),
         ["lines"] => lines::run_task(),
         ["lint"] => lint::run_task(),
+        ["schema"] => schema::run_task(false),
+        ["schema", "--check"] => schema::run_task(true),
         ["test"] => test::run_task(),
         ["tidy"] => tidy::run_task(),
         [] | ["help" | "-h" | "--help"] => {

@@ -6,6 +6,10 @@ pub mod cbor;
 mod field;
 mod json;
 mod lazy;
+#[cfg(feature = "k8s-pb")]
+mod prost_types;
+#[cfg(feature = "protobuf")]
+pub mod protobuf;
 #[cfg(feature = "recognise")]
 mod recognise;
 mod resource;
@@ -15,6 +19,8 @@ mod unstructured;
 mod value;
 
 pub use lazy::{Lazy, LazyCodec, Opaque, OpaqueCodec, OpaqueVersioner};
+#[cfg(feature = "k8s-pb")]
+pub use prost_types::{K8sPbVersioner, ProstCodec};
 #[cfg(feature = "recognise")]
 pub use recognise::{Damage, Recognised, Wrapping, recognise};
 pub use resource::{

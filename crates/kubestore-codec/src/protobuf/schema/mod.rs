@@ -1,0 +1,156 @@
+//! What the kinds of Kubernetes are made of on the wire and in JSON.
+
+mod parse;
+
+use std::{fmt, sync::OnceLock};
+
+/// The table is read at its first use, which takes half a millisecond or less.
+pub(super) fn schema() -> &'static Schema {
+    static SCHEMA: OnceLock<Schema> = OnceLock::new();
+    SCHEMA.get_or_init(|| parse::parse(include_str!("table.txt")))
+}
+
+/// Every kind and every message.
+#[derive(Debug, Default)]
+pub(super) struct Schema {
+    /// In order.
+    kinds: Vec<(&'static str, &'static str, u16)>,
+    messages: Vec<Message>,
+}
+
+/// A message. A kind is one, too.
+#[derive(Debug, Default)]
+pub(super) struct Message {
+    pub(super) name: &'static str,
+    /// Whether it has `apiVersion` and `kind` in JSON, which are not on the wire.
+    pub(super) is_object: bool,
+    /// In order of their numbers.
+    pub(super) fields: Box<[Field]>,
+    /// One more than the place of a field, by its number; 0 for none.
+    by_number: Box<[u8]>,
+    /// In order; of inlined messages too.
+    by_name: Box<[(&'static str, Place)]>,
+    /// The fields that JSON shows even where the wire has nothing.
+    pub(super) shown_if_absent: Box<[u8]>,
+}
+
+/// Where a member of JSON is on the wire: in the message itself, or in one that is inlined into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The place of the field, or that of the inlined message.
+    pub(super) field: u8,
+    pub(super) inlined: bool,
+}
+
+/// A field.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) number: u32,
+    /// In JSON; "" where the message is inlined.
+    pub(super) name: &'static str,
+    pub(super) form: Form,
+    pub(super) of: Type,
+    /// JSON leaves it out when it is empty.
+    pub(super) omit_empty: bool,
+    /// JSON leaves it out when it is zero, since Kubernetes 1.34.
+    pub(super) omit_zero: bool,
+}
+
+/// How often a field is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Always, in Go; written even when it is zero.
+    Value,
+    /// A value whose members are those of the message that it is in.
+    Inline,
+    /// Once or not at all.
+    Pointer,
+    List,
+    /// The keys are text.
+    Map,
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    Text,
+    Bool,
+    Int32,
+    Int64,
+    Double,
+    /// In JSON base64.
+    Bytes,
+    Message(u16),
+    Quantity,
+    IntOrString,
+    Time,
+    MicroTime,
+    Duration,
+    /// JSON in a message, or an object in protobuf.
+    RawExtension,
+    /// JSON in a message.
+    Json,
+    /// A list of texts in a message of its own.
+    Texts,
+    SchemaOrBool(u16),
+    SchemaOrArray(u16),
+    SchemaOrTexts(u16),
+}
+
+impl Type {
+    /// Whether it is a struct in Go, which JSON shows even where it is empty.
+    pub(super) fn is_struct(self) -> bool {
+        use Type::{Bool, Bytes, Double, Int32, Int64, Text, Texts};
+        !matches!(self, Text | Bool | Int32 | Int64 | Double | Bytes | Texts)
+    }
+}
+
+impl Schema {
+    pub(super) fn message(&'static self, index: u16) -> &'static Message {
+        // The table is checked when it is read.
+        &self.messages[usize::from(index)]
+    }
+
+    fn of_kind(&'static self, api_version: &str, kind: &str) -> Option<&'static Message> {
+        let found = self.kinds.binary_search_by(|known| (known.0, known.1).cmp(&(api_version, kind))).ok()?;
+        Some(self.message(self.kinds[found].2))
+    }
+}
+
+impl Message {
+    pub(super) fn by_number(&self, number: u32) -> Option<(u8, &Field)> {
+        let place = self.by_number.get(number as usize)?.checked_sub(1)?;
+        Some((place, &self.fields[usize::from(place)]))
+    }
+
+    pub(super) fn by_name(&self, name: &str) -> Option<Place> {
+        let found = self.by_name.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+        Some(self.by_name[found].1)
+    }
+}
+
+/// A kind of Kubernetes whose objects can be read from protobuf and written to it.
+///
+/// Known are those of Kubernetes 1.37, and what versions since 1.31 had besides.
+#[derive(Clone, Copy)]
+pub struct MessageType(pub(super) &'static Message);
+
+impl MessageType {
+    /// The kind of objects of this type. `None`: not a kind of Kubernetes, or of a version that is not known here.
+    ///
+    /// ```
+    /// use kubestore_codec::protobuf::MessageType;
+    /// assert!(MessageType::of("apps/v1", "Deployment").is_some());
+    /// assert!(MessageType::of("example.com/v1", "Widget").is_none());
+    /// ```
+    #[must_use]
+    pub fn of(api_version: &str, kind: &str) -> Option<Self> {
+        schema().of_kind(api_version, kind).map(Self)
+    }
+}
+
+impl fmt::Debug for MessageType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("MessageType").field(&self.0.name).finish()
+    }
+}

@@ -1,0 +1,78 @@
+//! Kubernetes' protobuf against what kube-apiserver wrote.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use kubestore_codec::protobuf::{Deserializer, Printing, ProtobufError, ProtobufErrorKind, from_slice};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Recorded {
+    objects: Vec<Stored>,
+    decode: Vec<Decoded>,
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    name: String,
+    object: Value,
+    protobuf: String,
+}
+
+#[derive(Deserialize)]
+struct Decoded {
+    name: String,
+    object: Option<Value>,
+    err: Option<String>,
+    stored: String,
+}
+
+fn recorded() -> Recorded {
+    serde_json::from_str(include_str!("data/protobuf-objects.json")).unwrap()
+}
+
+fn bytes(base64: &str) -> Vec<u8> {
+    STANDARD.decode(base64).unwrap()
+}
+
+/// As versions before 1.34 print, which wrote the recordings.
+fn read(stored: &[u8]) -> Result<Value, ProtobufError> {
+    Value::deserialize(Deserializer::new(stored)?.printing(Printing::Before134))
+}
+
+#[test]
+fn recorded_objects_are_read() {
+    let objects = recorded().objects;
+    assert_eq!(objects.len(), 16);
+    for Stored { name, object, protobuf } in objects {
+        let stored = bytes(&protobuf);
+        assert_eq!(read(&stored).unwrap(), object, "{name}");
+        let mut today = object;
+        today["metadata"].as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        let printed: Value = from_slice(&stored).unwrap();
+        assert_eq!(printed["metadata"], today["metadata"], "{name}");
+    }
+}
+
+#[test]
+fn other_bytes_are_judged_as_by_the_reference() {
+    for Decoded { name, object, err, stored } in recorded().decode {
+        let stored = bytes(&stored);
+        match (object, read(&stored)) {
+            (Some(object), Ok(read)) => assert_eq!(read, object, "{name}"),
+            // Our type follows the bytes.
+            (None, Ok(read)) => assert!(err.is_none() && read["kind"] == "ConfigMap", "{name}: {read}"),
+            (object, Err(error)) => {
+                assert!(object.is_none(), "{name}: {error}");
+                let kind = match err.unwrap().as_str() {
+                    "empty body" | "unexpected EOF" => ProtobufErrorKind::Truncated,
+                    text if text.starts_with("no kind ") => ProtobufErrorKind::UnknownKind,
+                    text if text.contains("is missing in 'runtime.TypeMeta") => ProtobufErrorKind::NoType,
+                    text if text.starts_with("proto: wrong wireType") => ProtobufErrorKind::Malformed,
+                    _ => ProtobufErrorKind::NotProtobuf,
+                };
+                assert_eq!(error.kind(), kind, "{name}: {error}");
+            }
+        }
+    }
+}
