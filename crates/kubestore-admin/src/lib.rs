@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod census;
+mod diff;
 mod error;
 mod failure;
 mod key_map;
@@ -14,9 +15,11 @@ mod rules;
 mod scan;
 mod scope;
 mod stored_form;
+mod transfer;
 mod verify;
 
 pub use census::{Census, CensusOptions, CensusRow, Standing, census};
+pub use diff::{DiffOptions, Difference, diff};
 pub use error::AdminError;
 pub use failure::{Failure, FailureCause, Failures, MOST_FAILURES};
 pub use keygen::{KeyProvider, KeySnippet, keygen};
@@ -26,4 +29,7 @@ pub use resource_id::ResourceId;
 pub use rewrap::{RewrapCounts, RewrapOptions, RewrapReport, rewrap};
 pub use scope::Scope;
 pub use stored_form::PlainEncoding;
+pub use transfer::{
+    EXPORT_FORMAT, ExportOptions, ImportLeases, ImportOptions, ImportReport, Skipped, export, import,
+};
 pub use verify::{VerifyCounts, VerifyOptions, VerifyReport, verify};

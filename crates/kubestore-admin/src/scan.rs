@@ -27,6 +27,8 @@ pub(crate) struct Scan<'a> {
     stream: Option<BoxStream<Result<ListChunk, KvError>>>,
     retry: Retry,
     compactions: u32,
+    /// Whether a compaction of its revision is an error.
+    strict: bool,
 }
 
 impl<'a> Scan<'a> {
@@ -35,9 +37,23 @@ impl<'a> Scan<'a> {
         prefixes: Vec<Bytes>,
         retry_for: Duration,
     ) -> Result<Self, KvError> {
+        Self::begin_at(kv, prefixes, None, false, retry_for).await
+    }
+
+    /// Begins at a revision, or at the head if there is none. A strict one is of that revision only.
+    pub(crate) async fn begin_at(
+        kv: &'a dyn Kv,
+        prefixes: Vec<Bytes>,
+        revision: Option<Revision>,
+        strict: bool,
+        retry_for: Duration,
+    ) -> Result<Self, KvError> {
         let mut retry = Retry::new(retry_for);
         let first = prefixes.first().cloned().unwrap_or_default();
-        let start = head(kv, &first, &mut retry).await?;
+        let start = match revision {
+            Some(revision) => revision,
+            None => head(kv, &first, &mut retry).await?,
+        };
         Ok(Self {
             kv,
             prefixes: prefixes.into(),
@@ -47,6 +63,7 @@ impl<'a> Scan<'a> {
             stream: None,
             retry,
             compactions: 0,
+            strict,
         })
     }
 
@@ -122,6 +139,9 @@ impl<'a> Scan<'a> {
         self.stream = None;
         if error.kind() != KvErrorKind::Compacted {
             return self.retry.pause(error).await;
+        }
+        if self.strict {
+            return Err(error);
         }
         self.compactions += 1;
         if self.compactions > MOST_COMPACTIONS {

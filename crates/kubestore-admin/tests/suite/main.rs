@@ -4,11 +4,13 @@
 
 mod census;
 mod common;
+mod diff;
 mod faults;
 mod keygen;
 mod plan;
 mod rotation;
 mod rules;
 mod secrecy;
+mod transfer;
 mod verify;
 mod writers;
