@@ -49,6 +49,42 @@ impl Embedded {
         Self::builder().open(directory).await
     }
 
+    /// Looks into a directory that is not open, without changing it: whether everything that was acknowledged is there,
+    /// whole, and fits together. Reads all of it, and holds it in memory meanwhile.
+    ///
+    /// When the future is dropped, the look goes on to its end.
+    ///
+    /// # Errors
+    /// [`Unavailable`](KvErrorKind::Unavailable) when it is open; [`InvalidArgument`](KvErrorKind::InvalidArgument) when
+    /// it is not a directory of this engine; [`Unsupported`](KvErrorKind::Unsupported) when a newer version wrote it.
+    /// What is wrong with the data is no error but in the report.
+    #[cfg(feature = "durable")]
+    pub async fn check(
+        directory: impl AsRef<std::path::Path>,
+        options: crate::CheckOptions,
+    ) -> Result<crate::CheckReport, KvError> {
+        crate::durable::check(directory.as_ref(), options).await
+    }
+
+    /// Makes a damaged directory open again, with what [`check`](Self::check) can read of it.
+    ///
+    /// The data is built anew, and what was there before is kept beside it: nothing is deleted. If versions are lost,
+    /// only the newest one of each key that can be read is there afterwards, which may be an old one or one that was
+    /// deleted, where the loss concerns it; all revisions before are compacted, so that every watch has to list again.
+    /// A directory without a problem is left as it is. It needs as much room as the data takes.
+    ///
+    /// When the future is dropped, the repair goes on to its end.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), and [`Corrupt`](KvErrorKind::Corrupt) when nothing at all can be read.
+    #[cfg(feature = "durable")]
+    pub async fn repair(
+        directory: impl AsRef<std::path::Path>,
+        options: crate::CheckOptions,
+    ) -> Result<crate::RepairReport, KvError> {
+        crate::durable::repair(directory.as_ref(), options).await
+    }
+
     /// Other settings than the default ones.
     pub fn builder() -> EmbeddedBuilder {
         EmbeddedBuilder::new()

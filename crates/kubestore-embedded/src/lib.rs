@@ -14,4 +14,6 @@ mod state;
 mod watch;
 
 pub use builder::EmbeddedBuilder;
+#[cfg(feature = "durable")]
+pub use durable::{CheckOptions, CheckReport, Problem, ProblemKind, RepairReport};
 pub use embedded::Embedded;

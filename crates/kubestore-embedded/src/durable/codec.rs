@@ -111,10 +111,7 @@ impl Meta {
 
 /// The entry of one version.
 pub(crate) fn record_entry(record: &Record) -> Entry {
-    let mut key = Vec::with_capacity(13);
-    key.push(b'r');
-    key.extend_from_slice(&record.modified.to_be_bytes());
-    key.extend_from_slice(&record.number.to_be_bytes());
+    let key = record_key(record.modified, record.number);
     let mut value = Vec::with_capacity(RECORD_HEADER + record.key.len() + record.value.len());
     value.extend_from_slice(&[0; 8]);
     for number in [record.created, record.version, record.lease] {
@@ -130,13 +127,28 @@ pub(crate) fn record_entry(record: &Record) -> Entry {
 
 /// The entry of a lease.
 pub(crate) fn lease_entry(id: i64, lease: Lease) -> Entry {
-    let mut key = Vec::with_capacity(9);
-    key.push(b'l');
-    key.extend_from_slice(&id.to_be_bytes());
+    let key = lease_key(id);
     let mut value = vec![0; 8];
     value.extend_from_slice(&lease.ttl.to_be_bytes());
     value.extend_from_slice(&lease.deadline.to_be_bytes());
     seal(key, value)
+}
+
+/// The key of a version.
+pub(crate) fn record_key(revision: i64, number: u32) -> Vec<u8> {
+    let mut key = Vec::with_capacity(13);
+    key.push(b'r');
+    key.extend_from_slice(&revision.to_be_bytes());
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
+/// The key of a lease.
+pub(crate) fn lease_key(id: i64) -> Vec<u8> {
+    let mut key = Vec::with_capacity(9);
+    key.push(b'l');
+    key.extend_from_slice(&id.to_be_bytes());
+    key
 }
 
 /// Reads any entry, with its checksum.

@@ -54,6 +54,12 @@ impl Directory {
         Ok(Self { path, fresh, closed: closed || fresh, lock })
     }
 
+    /// The same for one that must be there and have data.
+    pub(crate) fn take_existing(path: &Path) -> Result<Self, KvError> {
+        Look::at(path)?;
+        Self::take(path)
+    }
+
     /// Leaves a note that all is in order. The lock itself goes with the file.
     pub(crate) fn close(&mut self) {
         if let Err(error) = self.lock.set_len(0) {
@@ -109,6 +115,16 @@ impl Directory {
         adopt().map_err(|error: io::Error| io_error(&self.path, "cannot be written", error))
     }
 
+    /// Puts what was prepared in the place of the data, and tells where the data is now.
+    pub(crate) fn replace(&self) -> Result<PathBuf, KvError> {
+        let mut names = (1..).map(|number: u32| self.path.join(format!("data.damaged-{number}")));
+        let kept = names.find(|name| !name.exists()).unwrap_or_default();
+        let renamed = fs::rename(self.data(), &kept);
+        renamed.map_err(|error| io_error(&self.path, "cannot be written", error))?;
+        self.adopt()?;
+        Ok(kept)
+    }
+
     /// Bytes that the directory takes on disk, without the reserve.
     pub(crate) fn size(path: &Path) -> io::Result<u64> {
         let mut size = 0;
@@ -122,6 +138,39 @@ impl Directory {
             size += if metadata.is_dir() { Self::size(&entry.path())? } else { allocated(&metadata) };
         }
         Ok(size)
+    }
+}
+
+/// A directory that is only looked at.
+#[derive(Debug)]
+pub(crate) struct Look {
+    path: PathBuf,
+    /// Held while nobody else may open it; a directory without a lock file is open nowhere.
+    _lock: Option<File>,
+}
+
+impl Look {
+    /// Keeps others from opening the directory at `path`. Changes nothing.
+    pub(crate) fn at(path: &Path) -> Result<Self, KvError> {
+        let path = fs::canonicalize(path).map_err(|error| io_error(path, "cannot be opened", error))?;
+        if inspect(&path)? {
+            let message = "there is no data in it; name a directory of this engine";
+            return Err(directory_error(KvErrorKind::InvalidArgument, &path, message));
+        }
+        let mut lock = match File::open(path.join(LOCK_FILE)) {
+            Ok(lock) => lock,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self { path, _lock: None }),
+            Err(error) => return Err(io_error(&path, "cannot be locked", error)),
+        };
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path, _lock: Some(lock) }),
+            Err(TryLockError::WouldBlock) => Err(in_use(&path, &mut lock)),
+            Err(TryLockError::Error(error)) => Err(io_error(&path, "cannot be locked", error)),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 }
 
@@ -232,12 +281,14 @@ pub(crate) fn directory_error(kind: KvErrorKind, path: &Path, message: &str) -> 
     KvError::new(kind, "open", format!("directory {}: {message}", path.display()))
 }
 
-fn io_error(path: &Path, what: &str, error: io::Error) -> KvError {
+pub(crate) fn io_error(path: &Path, what: &str, error: io::Error) -> KvError {
     let kind = match error.kind() {
         io::ErrorKind::PermissionDenied => KvErrorKind::PermissionDenied,
         io::ErrorKind::ReadOnlyFilesystem => KvErrorKind::ReadOnly,
         _ if is_full(&error) => KvErrorKind::NoSpace,
-        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => KvErrorKind::InvalidArgument,
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            KvErrorKind::InvalidArgument
+        }
         _ => KvErrorKind::Internal,
     };
     let remedy = match kind {

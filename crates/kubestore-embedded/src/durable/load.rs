@@ -136,8 +136,10 @@ impl Loader {
     fn end_revision(&mut self) -> Result<(), String> {
         let (Some(state), Some(first)) = (self.state.as_mut(), self.revision.first()) else { return Ok(()) };
         let revision = first.modified;
-        let expected = if state.log.first().is_none() { state.compacted.max(2) } else { state.head + 1 };
-        if revision != expected {
+        let begins = state.log.first().is_none();
+        let expected = if begins { state.compacted.max(2) } else { state.head + 1 };
+        // After a repair nothing is left of the compacted revision itself.
+        if revision != expected && !(begins && revision == state.compacted + 1) {
             return Err(missing(expected, revision - 1));
         }
         let commit: Commit = self
@@ -154,9 +156,12 @@ impl Loader {
             return Err(damage);
         }
         self.end_revision()?;
-        let (Some(state), Some(meta)) = (self.state, self.meta) else {
+        let (Some(mut state), Some(meta)) = (self.state, self.meta) else {
             return Err("the summary is missing".to_owned());
         };
+        if state.log.first().is_none() && meta.compacted == meta.head {
+            state.head = meta.head;
+        }
         if state.head < meta.head {
             return Err(missing(state.head + 1, meta.head));
         }

@@ -34,6 +34,11 @@ impl Mark {
         Ok(Self { file })
     }
 
+    /// What the file says, without making or changing it.
+    pub(crate) fn look(path: &Path) -> io::Result<Option<Acknowledged>> {
+        Self { file: File::open(path)? }.read()
+    }
+
     /// What it says: `None` for an empty file, an [`InvalidData`](io::ErrorKind::InvalidData) error for a damaged one.
     pub(crate) fn read(&mut self) -> io::Result<Option<Acknowledged>> {
         let mut bytes = Vec::with_capacity(LEN);

@@ -5,6 +5,7 @@
 //! handle of the writer, `worker` what it does.
 
 mod base;
+mod check;
 mod codec;
 mod directory;
 mod fjall;
@@ -22,4 +23,6 @@ mod fake;
 #[cfg(test)]
 mod tests;
 
+pub use check::{CheckOptions, CheckReport, Problem, ProblemKind, RepairReport};
+pub(crate) use check::{check, repair};
 pub(crate) use thread::Thread;

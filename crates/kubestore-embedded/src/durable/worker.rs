@@ -104,9 +104,10 @@ impl Worker {
         self.look_again();
         if let Some(trouble) = &self.trouble {
             let (directory, shrinks) = (self.ledger.directory(), trouble.lets_shrink());
-            let (admitted, refused) = batch.into_iter().partition(|work| shrinks && work.op.makes_room());
+            let (admitted, refused): (_, Vec<_>) =
+                batch.into_iter().partition(|work| shrinks && work.op.makes_room());
             batch = admitted;
-            for work in Vec::<Work>::from(refused) {
+            for work in refused {
                 work.answer(|operation| Err(trouble.refusal(operation, directory)));
             }
         }
@@ -161,12 +162,12 @@ impl Worker {
     /// Ends a trouble that is over.
     fn look_again(&mut self) {
         let directory = self.ledger.directory().display();
-        match self.trouble.take_if(|trouble| trouble.is_over()) {
-            Some(Trouble::Full { .. }) => match self.ledger.fill_reserve() {
+        let over = self.trouble.take_if(|trouble| trouble.is_over());
+        if over.is_some_and(|trouble| trouble.is_full()) {
+            match self.ledger.fill_reserve() {
                 Ok(()) => tracing::info!(%directory, "there is room on the disk again"),
                 Err(cause) => self.trouble = Some(Trouble::full(Cause::new(cause), false)),
-            },
-            Some(_) | None => {}
+            }
         }
     }
 

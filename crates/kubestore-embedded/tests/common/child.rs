@@ -18,13 +18,16 @@ impl Running {
     /// Runs `function` with one environment variable, which tells it that it is the child.
     pub fn start(function: &str, variable: &str, value: &std::ffi::OsStr) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", function, "--nocapture", "--include-ignored"]).env(variable, value);
+        command
+            .args(["--exact", function, "--nocapture", "--include-ignored"])
+            .env(variable, value)
+            .stderr(Stdio::null());
         Self::spawn(command)
     }
 
     /// Runs a command that runs a child in the end.
     pub fn spawn(mut command: Command) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let leash = child.stdin.take().unwrap();
