@@ -130,6 +130,22 @@ impl Shared {
         }
     }
 
+    /// A call that is meant for one member, and made once more if that does not know the token, as after its restart.
+    pub(crate) async fn of_member<T, F, Fut>(&self, call: F) -> Result<T, Failure>
+    where
+        F: Fn() -> Fut,
+        Fut: Future<Output = Result<T, Failure>>,
+    {
+        let token = self.tokens.generation();
+        match call().await {
+            Err(failure) if self.may_renew(&failure, 0) => {
+                self.renew_token(token, Instant::now() + self.options.request_timeout).await?;
+                call().await
+            }
+            answered => answered,
+        }
+    }
+
     /// Whether `failure` is one that a new token may mend.
     fn may_renew(&self, failure: &Failure, renewals: usize) -> bool {
         failure.wants_token() && self.tokens.can_renew() && renewals < MAX_RENEWALS

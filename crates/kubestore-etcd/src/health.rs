@@ -74,8 +74,8 @@ pub(crate) async fn knock(member: &Member, limit: Duration) -> Result<(), Failur
             member.learn_version(&status.version);
             if has_no_leader(&status) { Err(Failure::no_leader()) } else { Ok(()) }
         }
-        // It answers; what it thinks of the token is for those to find out who use it.
-        Err(failure) if failure.wants_token() => Ok(()),
+        // It answers; what it thinks of the user is for the calls to find out.
+        Err(failure) if failure.is_the_users() => Ok(()),
         Err(failure) => Err(failure),
     }
 }

@@ -8,6 +8,7 @@ mod channel;
 mod connect;
 mod convert;
 mod error;
+mod etcdctl;
 mod health;
 mod history;
 mod kv;
@@ -27,5 +28,6 @@ mod watch;
 mod write;
 
 pub use builder::EtcdKvBuilder;
+pub use etcdctl::EtcdctlOptions;
 pub use kv::EtcdKv;
 pub use tls_options::TlsOptions;

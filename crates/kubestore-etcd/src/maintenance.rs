@@ -22,7 +22,7 @@ impl Shared {
             Err(failure) => return Err(failure.read(STATUS, None)),
         };
         let members = self.members_to_ask();
-        let answers = join_all(members.iter().map(|member| member_status(member))).await;
+        let answers = join_all(members.iter().map(|member| self.of_member(|| member_status(member)))).await;
         let mut failed = None;
         let mut told = None;
         for answer in answers {
@@ -35,6 +35,12 @@ impl Shared {
         let head = match (head, &told, failed) {
             (Some(head), ..) => head,
             (None, Some(told), _) => Revision(told.header.as_ref().map_or(0, |header| header.revision)),
+            // Nor does it show its state, so what other answers told has to do.
+            (None, None, Some(failure))
+                if failure.kind == KvErrorKind::PermissionDenied && self.history.newest() > Revision(0) =>
+            {
+                self.history.newest()
+            }
             (None, None, Some(failure)) => return Err(failure.read(STATUS, None)),
             (None, None, None) => return Err(Failure::malformed("no member").read(STATUS, None)),
         };
@@ -90,7 +96,7 @@ impl Maintenance for EtcdKv {
         const MEMBERS: &str = "members";
         let members = self.shared.pool.members();
         let answers = join_all(members.iter().map(|member| async move {
-            let status = member_status(member).await?;
+            let status = self.shared.of_member(|| member_status(member)).await?;
             // kine has no alarms, and an unknown alarm is no reason to hide the rest.
             Ok::<_, Failure>((status, alarms(member).await.unwrap_or_default()))
         }))
@@ -127,10 +133,11 @@ impl Maintenance for EtcdKv {
                 format!("{endpoint} is not one of the endpoints, which are {}", self.shared.pool.describe());
             return Err(KvError::new(KvErrorKind::InvalidArgument, DEFRAGMENT, message));
         };
-        match member.maintenance.clone().defragment().await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(Failure::from(error).read(DEFRAGMENT, None)),
-        }
+        let done = self.shared.of_member(|| async {
+            let mut client = member.maintenance.clone();
+            client.defragment().await.map_err(Failure::from)
+        });
+        done.await.map(|_| ()).map_err(|failure| failure.read(DEFRAGMENT, None))
     }
 }
 

@@ -34,6 +34,9 @@ pub(crate) struct Member {
     pub(crate) watch: WatchClient,
     /// On the connection of the watches.
     pub(crate) watch_maintenance: MaintenanceClient,
+    /// Requests of other kinds.
+    #[cfg(feature = "testing")]
+    pub(crate) transport: crate::channel::Transport,
     /// Requests without a token, to get one.
     pub(crate) bare: tonic::transport::Channel,
     /// The server's version once it told.
@@ -51,8 +54,8 @@ impl Member {
         tokens: &Arc<Tokens>,
     ) -> Result<Self, Failure> {
         let bare = lazy(&url, target, options)?;
-        let data = Channel::Custom(with_token(bare.clone(), tokens));
-        let data = Client::from_channel(data, None).await?;
+        let transport = with_token(bare.clone(), tokens);
+        let data = Client::from_channel(Channel::Custom(transport.clone()), None).await?;
         let watch = Channel::Custom(with_token(lazy(&url, target, options)?, tokens));
         let demanding = ConnectOptions::new().with_require_leader(true);
         let watch = Client::from_channel(watch, Some(demanding)).await?;
@@ -62,6 +65,8 @@ impl Member {
             maintenance: data.maintenance_client(),
             watch: watch.watch_client().max_decoding_message_size(options.max_response_bytes),
             watch_maintenance: watch.maintenance_client(),
+            #[cfg(feature = "testing")]
+            transport,
             bare,
             version: Mutex::new(None),
             health: Health::default(),

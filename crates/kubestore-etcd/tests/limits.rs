@@ -5,11 +5,11 @@ mod common;
 
 use std::{error::Error, time::Duration};
 
-use common::{create, done, etcd, impatient, next, prefix, proxy::Proxy};
+use common::{create, done, etcd, impatient, next, prefix};
 use futures_util::{StreamExt, TryStreamExt, future::join_all};
 use kubestore_etcd::{
     EtcdKv,
-    testing::{EtcdProcess, free_address},
+    testing::{EtcdProcess, Proxy, free_address},
 };
 use kubestore_kv::{
     DeleteRequest, GetRequest, Kv, KvErrorKind, ListRequest, Maintenance, PutRequest, WatchGroup,
@@ -236,7 +236,7 @@ async fn a_server_that_wants_a_password_says_so_on_every_call() {
     let mut admin = etcd_client::Client::connect([etcd.endpoint()], None).await.unwrap();
     admin.user_add("root", "secret", None).await.unwrap();
     admin.user_grant_role("root", "root").await.unwrap();
-    let proxy = Proxy::to(etcd.address()).await;
+    let proxy = Proxy::to(etcd.address()).await.unwrap();
     let watching = EtcdKv::connect([proxy.endpoint()]).await.unwrap();
     let mut live = watching.watch(prefix(WatchGroup::new(), "/p/")).await.unwrap();
     admin.auth_enable().await.unwrap();

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{done, etcd, proxy::Proxy};
-use kubestore_etcd::EtcdKv;
+use common::{done, etcd};
+use kubestore_etcd::{EtcdKv, testing::Proxy};
 use kubestore_kv::{DeleteRequest, Expect, Kv, LeaseId, PutRequest, Revision, WriteOutcome};
 
 /// A protobuf field with bytes in it; all of them are short here.
@@ -55,7 +55,7 @@ fn was_sent(proxy: &Proxy, message: &[u8]) -> bool {
 #[tokio::test]
 async fn writes_are_the_transactions_that_the_reference_sends() {
     let (etcd, _) = etcd().await;
-    let proxy = Proxy::to(etcd.address()).await;
+    let proxy = Proxy::recording(etcd.address()).await.unwrap();
     let kv = EtcdKv::connect([proxy.endpoint()]).await.unwrap();
     let (a, b, c) = (&b"/a"[..], &b"/b"[..], &b"compact_rev_key"[..]);
 

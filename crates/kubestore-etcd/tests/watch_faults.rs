@@ -5,11 +5,11 @@ mod common;
 
 use std::time::Duration;
 
-use common::{create, etcd, events, impatient, long, next, prefix, proxy::Proxy, put};
+use common::{create, etcd, events, impatient, long, next, prefix, put};
 use futures_util::StreamExt;
 use kubestore_etcd::{
     EtcdKv,
-    testing::{EtcdProcess, free_address},
+    testing::{EtcdProcess, Proxy, free_address},
 };
 use kubestore_kv::{
     GetRequest, Kv, KvErrorKind, KvWatch, Maintenance, PutRequest, Revision, WatchGroup, WatchItem,
@@ -105,7 +105,7 @@ async fn behind(proxy: &Proxy) -> EtcdKv {
 #[tokio::test]
 async fn a_watch_from_now_that_saw_nothing_resumes_where_it_was_registered() {
     let (etcd, kv) = etcd().await;
-    let proxy = Proxy::to(etcd.address()).await;
+    let proxy = Proxy::to(etcd.address()).await.unwrap();
     let watching = behind(&proxy).await;
     create(&kv, "/p/before", "").await;
     let mut watch = watching.watch(prefix(WatchGroup::new(), "/p/")).await.unwrap();
@@ -134,7 +134,7 @@ async fn the_state_of_the_connection_can_be_observed() {
 #[tokio::test]
 async fn a_history_compacted_while_away_is_one_error_and_the_end() {
     let (etcd, kv) = etcd().await;
-    let proxy = Proxy::to(etcd.address()).await;
+    let proxy = Proxy::to(etcd.address()).await.unwrap();
     let watching = behind(&proxy).await;
     let group = WatchGroup::new();
     let mut watch = watching.watch(prefix(group, "/p/")).await.unwrap();
@@ -158,7 +158,7 @@ async fn a_history_compacted_while_away_is_one_error_and_the_end() {
 #[tokio::test]
 async fn progress_says_where_a_quiet_watch_resumes() {
     let (etcd, kv) = etcd().await;
-    let proxy = Proxy::to(etcd.address()).await;
+    let proxy = Proxy::to(etcd.address()).await.unwrap();
     let watching = behind(&proxy).await;
     let group = WatchGroup::new();
     let mut watch = watching.watch(prefix(group, "/p/")).await.unwrap();
@@ -177,7 +177,8 @@ async fn progress_says_where_a_quiet_watch_resumes() {
 #[tokio::test]
 async fn a_watch_moves_to_an_endpoint_that_answers() {
     let (etcd, kv) = etcd().await;
-    let (first, second) = (Proxy::to(etcd.address()).await, Proxy::to(etcd.address()).await);
+    let (first, second) =
+        (Proxy::to(etcd.address()).await.unwrap(), Proxy::to(etcd.address()).await.unwrap());
     let dead = free_address().unwrap();
     let endpoints = [format!("http://{dead}"), first.endpoint(), second.endpoint()];
     let watching = EtcdKv::connect(endpoints).await.unwrap();
@@ -322,7 +323,7 @@ async fn a_watch_outlives_the_election_after_its_leader_was_killed() {
     let leader = kv.members().await.unwrap().iter().position(|member| member.leader).unwrap();
     let mut proxies = Vec::new();
     for member in &cluster {
-        proxies.push(Proxy::to(member.address()).await);
+        proxies.push(Proxy::to(member.address()).await.unwrap());
     }
     // With the leader, because nobody else can be reached at first.
     proxies.iter().for_each(Proxy::cut);

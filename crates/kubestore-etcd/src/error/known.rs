@@ -57,7 +57,7 @@ const KNOWN: &[(&str, KvErrorKind, Reached, &str)] = &[
         "permission denied",
         Kind::PermissionDenied,
         Refused,
-        "the user lacks the permission; grant one of its roles this key",
+        "the user lacks the permission; grant it to one of the user's roles, or the role root for upkeep",
     ),
     ("invalid auth token", Kind::Unauthenticated, Refused, "the token is not or no longer valid"),
     (
@@ -67,6 +67,7 @@ const KNOWN: &[(&str, KvErrorKind, Reached, &str)] = &[
         "the token is older than the users and roles",
     ),
     ("user name is empty", Kind::Unauthenticated, Refused, "the server wants a user and a password"),
+    ("user name not found", Kind::Unauthenticated, Refused, "there is no such user"),
     ("authentication failed", Kind::Unauthenticated, Refused, "wrong user or password"),
     ("etcdserver: no leader", Kind::NoLeader, Refused, NO_LEADER),
     ("raft: no leader", Kind::NoLeader, Refused, NO_LEADER),
@@ -105,7 +106,7 @@ pub(super) fn by_code(code: Code, local: bool) -> Failure {
         Code::PermissionDenied => (
             Kind::PermissionDenied,
             Refused,
-            "the user lacks the permission; grant one of its roles this key",
+            "the user lacks the permission; grant it to one of the user's roles, or the role root for upkeep",
         ),
         Code::Unauthenticated => (Kind::Unauthenticated, Refused, "the credentials were refused"),
         Code::Unimplemented => (Kind::Unsupported, Refused, "the server has no such operation"),

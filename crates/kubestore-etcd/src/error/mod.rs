@@ -3,6 +3,7 @@
 //! A write may be sent again only where it is certain that no server acted on it. That is certain where
 //!
 //! - no connection came about: the address was not found, refused or timed out, or the TLS handshake failed;
+//! - the connection was found closed before it took the request over;
 //! - HTTP/2 says so itself: the server refused the stream before any processing (`REFUSED_STREAM`);
 //! - etcd answered that it refused the request (the token, the permission, the condition of the member).
 //!
@@ -130,6 +131,11 @@ impl Failure {
         self.kind == KvErrorKind::Unauthenticated && self.reached == Reached::Refused
     }
 
+    /// The server answered, and dislikes who asked.
+    pub(crate) fn is_the_users(&self) -> bool {
+        self.wants_token() || self.kind == KvErrorKind::PermissionDenied
+    }
+
     /// As the failure of what a write needed first: the write itself was never taken up.
     pub(crate) fn before_the_write(mut self) -> Self {
         self.reached = Reached::Refused;
@@ -222,7 +228,10 @@ impl From<Status> for Failure {
             let mut failure = Self::new(found.kind, Reached::Nothing, found.message.clone());
             failure.cause = Some(Cause(found.cause.clone()));
             return failure;
-        } else if in_chain::<ConnectError>(&status).is_some() || root.contains(REFUSED_STREAM) {
+        } else if in_chain::<ConnectError>(&status).is_some()
+            || in_chain::<hyper::Error>(&status).is_some_and(hyper::Error::is_canceled)
+            || (local && root.contains(REFUSED_STREAM))
+        {
             Self::new(KvErrorKind::Unavailable, Reached::Nothing, NOT_REACHED)
         } else if status.message().contains(DECODE_LIMIT) || status.message().contains(SEND_LIMIT) {
             let message =

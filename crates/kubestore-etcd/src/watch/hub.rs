@@ -175,8 +175,8 @@ impl Hub {
                 // Creations are answered always.
                 if answerable || !self.creating.is_empty() { self.pulse.owed() } else { self.pulse.heard() }
             }
-            // It answers; what it thinks of the token shows when a watch is created.
-            Beat::Answered(Err(failure)) if failure.wants_token() => self.pulse.heard(),
+            // It answers; what it thinks of the user shows when a watch is created.
+            Beat::Answered(Err(failure)) if failure.is_the_users() => self.pulse.heard(),
             Beat::Answered(Err(failure)) | Beat::Missed(failure) => self.broke(failure),
         }
     }

@@ -1,8 +1,6 @@
 //! What the integration tests share.
 #![allow(dead_code, reason = "not every test uses all of it")]
 
-pub(crate) mod proxy;
-
 use std::time::Duration;
 
 use bytes::Bytes;
