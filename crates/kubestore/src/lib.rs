@@ -30,6 +30,9 @@ pub use kubestore_kv as kv;
 pub use kubestore_lease as lease;
 /// Metrics.
 pub use kubestore_metrics as metrics;
+/// Snapshots of etcd, to read.
+#[cfg(feature = "snapshot")]
+pub use kubestore_snapshot as snapshot;
 /// Encryption at rest.
 pub use kubestore_transform as transform;
 

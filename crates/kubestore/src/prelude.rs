@@ -11,3 +11,5 @@ pub use kubestore_embedded::Embedded;
 #[cfg(feature = "etcd")]
 pub use kubestore_etcd::EtcdKv;
 pub use kubestore_kv::Kv as _;
+#[cfg(feature = "snapshot")]
+pub use kubestore_snapshot::Snapshot;
