@@ -1,7 +1,7 @@
 //! The base on `fjall`, and the only file that names it: one keyspace, a journal that is synced for each batch.
 
 use std::{
-    fmt, fs,
+    fmt,
     path::{Path, PathBuf},
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -16,7 +16,7 @@ use kubestore_kv::BoxError;
 use super::{
     base::{Base, Batch, Visit, WriteError},
     codec::TICK_KEY,
-    journal,
+    journal, manifest,
     mark::Acknowledged,
     reserve::room,
 };
@@ -55,7 +55,7 @@ impl FjallBase {
 
     /// Opens the database at `path`, which must have everything that was acknowledged.
     pub(crate) fn open(path: &Path, acknowledged: Option<Acknowledged>) -> Result<Self, BoxError> {
-        check_complete(path)?;
+        manifest::inspect(path)?;
         journal::settle_end(path, acknowledged)??;
         Self::create(path)
     }
@@ -181,24 +181,6 @@ impl fmt::Debug for FjallBase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FjallBase").field("path", &self.path).finish_non_exhaustive()
     }
-}
-
-/// Refuses a database that lacks a file without which `fjall` would take it for a new one and remove the rest.
-fn check_complete(path: &Path) -> Result<(), BoxError> {
-    let keyspaces = fs::read_dir(path.join("keyspaces"))?.collect::<Result<Vec<_>, _>>()?;
-    let mut needed: Vec<PathBuf> = keyspaces.iter().map(|keyspace| keyspace.path().join("current")).collect();
-    needed.push(path.join("version"));
-    if let Some(missing) = needed.iter().find(|file| !file.is_file()) {
-        let missing = missing.strip_prefix(path).unwrap_or(missing);
-        return Err(format!("the file {} is missing", missing.display()).into());
-    }
-    let journals = fs::read_dir(path)?.filter_map(Result::ok);
-    let has_journal =
-        journals.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|end| end == "jnl"));
-    if keyspaces.len() < 2 || !has_journal {
-        return Err("a journal or a table is missing".into());
-    }
-    Ok(())
 }
 
 /// Rewrites the tables without what was removed. Reads and writes go on meanwhile.

@@ -12,6 +12,7 @@ mod fjall;
 mod journal;
 mod ledger;
 mod load;
+mod manifest;
 mod mark;
 mod reserve;
 mod thread;
