@@ -19,17 +19,35 @@ pub(crate) type Transport = BoxCloneSyncService<Request<Body>, Response<Body>, B
 
 /// A channel that connects when it is first used, and again after it broke.
 pub(crate) fn lazy(url: &str, target: &Arc<Target>, options: &EtcdOptions) -> Result<Channel, Failure> {
+    Ok(connecting(&endpoint(url, options)?, target))
+}
+
+/// The same for streams that are read as slowly as their consumers like: each may fill its own window, and none holds up
+/// the others by filling that of the connection.
+pub(crate) fn lazy_for_streams(
+    url: &str,
+    target: &Arc<Target>,
+    options: &EtcdOptions,
+) -> Result<Channel, Failure> {
+    const LARGEST: u32 = i32::MAX.cast_unsigned();
+    Ok(connecting(&endpoint(url, options)?.initial_connection_window_size(LARGEST), target))
+}
+
+fn connecting(endpoint: &Endpoint, target: &Arc<Target>) -> Channel {
+    let target = Arc::clone(target);
+    endpoint.connect_with_connector_lazy(service_fn(move |uri| Arc::clone(&target).connect(uri)))
+}
+
+fn endpoint(url: &str, options: &EtcdOptions) -> Result<Endpoint, Failure> {
     // The scheme of the origin is what the server is told. TLS is up to our own connector, of which tonic must not know.
     let unusable = |error: &dyn std::fmt::Display| Failure::not_an_address(url, error);
     let plain = url.replacen("https://", "http://", 1);
-    let endpoint = Endpoint::from_shared(plain)
+    Ok(Endpoint::from_shared(plain)
         .map_err(|error| unusable(&error))?
         .origin(url.parse().map_err(|error| unusable(&error))?)
         .http2_keep_alive_interval(options.keepalive_interval)
         .keep_alive_timeout(options.keepalive_timeout)
-        .keep_alive_while_idle(false);
-    let target = Arc::clone(target);
-    Ok(endpoint.connect_with_connector_lazy(service_fn(move |uri| Arc::clone(&target).connect(uri))))
+        .keep_alive_while_idle(false))
 }
 
 /// `channel` with the current token on every request.

@@ -10,7 +10,10 @@ use kubestore_kv::{
     WriteOutcome,
 };
 
-use crate::{EtcdKvBuilder, auth::Tokens, history::History, options::EtcdOptions, pool::Pool, watch::Groups};
+use crate::{
+    EtcdKvBuilder, auth::Tokens, history::History, options::EtcdOptions, pool::Pool, stream::StreamSupport,
+    watch::Groups,
+};
 
 /// A [`Kv`] over etcd. Clones share the connections.
 ///
@@ -31,6 +34,7 @@ pub(crate) struct Shared {
     pub(crate) tokens: Arc<Tokens>,
     pub(crate) groups: Groups,
     pub(crate) history: History,
+    pub(crate) stream_support: StreamSupport,
 }
 
 impl EtcdKv {
@@ -57,7 +61,14 @@ impl EtcdKv {
 
 impl Shared {
     pub(crate) fn new(pool: Pool, options: EtcdOptions, tokens: Arc<Tokens>) -> Self {
-        Self { pool, options, tokens, groups: Groups::default(), history: History::default() }
+        Self {
+            pool,
+            options,
+            tokens,
+            groups: Groups::default(),
+            history: History::default(),
+            stream_support: StreamSupport::default(),
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod options;
 mod pages;
 mod pool;
 mod read;
+mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "rustls")]

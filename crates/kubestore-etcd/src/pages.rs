@@ -1,4 +1,7 @@
-//! Lists in parts: pages of one revision, sized so that memory stays bounded.
+//! Lists in parts of one revision, sized so that memory stays bounded.
+//!
+//! The first part is a page, which tells the revision and the count, and is all there is to most lists. The server streams
+//! the rest if it can; else, or when the stream breaks, that comes as pages too.
 
 use std::sync::Arc;
 
@@ -7,9 +10,11 @@ use futures_util::stream;
 use kubestore_kv::{BoxStream, KeyValue, KvError, ListChunk, ListEnd, ListRequest, ListResponse, Revision};
 
 use crate::{
+    convert::key_value,
     error::Failure,
     kv::Shared,
     read::{Range, list_response},
+    stream::RangeStream,
 };
 
 /// About how many bytes a part should have.
@@ -23,7 +28,8 @@ pub(crate) fn list_chunks(
     request: ListRequest,
 ) -> BoxStream<Result<ListChunk, KvError>> {
     let pages = Pages::new(&shared, request);
-    Box::pin(stream::try_unfold((shared, pages), |(shared, mut pages)| async move {
+    let parts = Parts { pages, streaming: Streaming::Untried };
+    Box::pin(stream::try_unfold((shared, parts), |(shared, mut pages)| async move {
         Ok(pages.next(&shared, "list_chunks").await?.map(|chunk| (chunk, (shared, pages))))
     }))
 }
@@ -39,6 +45,43 @@ pub(crate) async fn list_in_parts(shared: &Shared, request: ListRequest) -> Resu
         }
     }
     Err(Failure::malformed("a list without an end").read("list", None))
+}
+
+/// A list by a page, and then by a stream as far as it goes.
+struct Parts {
+    pages: Pages,
+    streaming: Streaming,
+}
+
+enum Streaming {
+    Untried,
+    On(Box<RangeStream>),
+    Off,
+}
+
+impl Parts {
+    async fn next(&mut self, shared: &Shared, operation: &'static str) -> Result<Option<ListChunk>, KvError> {
+        if self.pages.done {
+            return Ok(None);
+        }
+        if let (Streaming::Untried, Some(rest)) = (&self.streaming, self.pages.rest()) {
+            self.streaming =
+                shared.stream(rest).await.map_or(Streaming::Off, |stream| Streaming::On(Box::new(stream)));
+        }
+        if let Streaming::On(stream) = &mut self.streaming {
+            // Parts without keys that are not the last say nothing.
+            while let Some(part) = shared.part(stream).await {
+                let last = part.header.is_some();
+                if last || !part.kvs.is_empty() {
+                    let more = if last { Some(part.more) } else { None };
+                    let kvs = part.kvs.into_iter().map(key_value).collect();
+                    return Ok(Some(self.pages.streamed(kvs, more)));
+                }
+            }
+            self.streaming = Streaming::Off;
+        }
+        self.pages.next(shared, operation).await
+    }
 }
 
 /// How far a list has come.
@@ -67,6 +110,31 @@ impl Pages {
             head: Revision(0),
             done: false,
             request,
+        }
+    }
+
+    /// What is left to read once the first page has told the revision.
+    fn rest(&mut self) -> Option<&Range> {
+        if self.done || self.count.is_none() {
+            return None;
+        }
+        self.rest.limit = self.left.unwrap_or(0);
+        Some(&self.rest)
+    }
+
+    /// Counts in a part that the server streamed; the last one says whether the limit left `more`.
+    fn streamed(&mut self, kvs: Vec<KeyValue>, more: Option<bool>) -> ListChunk {
+        self.left = self.left.map(|left| left.saturating_sub(kvs.len() as u64));
+        if let Some(last) = kvs.last() {
+            self.rest.key = after(&last.key);
+        }
+        match more {
+            None => ListChunk::part(kvs),
+            Some(more) => {
+                self.done = true;
+                let revision = self.rest.revision.unwrap_or(self.head);
+                ListChunk::last(kvs, ListEnd::new(revision, more, self.count.flatten()))
+            }
         }
     }
 

@@ -15,7 +15,7 @@ use kubestore_kv::KvError;
 use crate::tls::TlsSource;
 use crate::{
     auth::Tokens,
-    channel::{lazy, with_token},
+    channel::{lazy, lazy_for_streams, with_token},
     connect::Target,
     error::Failure,
     health::Health,
@@ -25,10 +25,13 @@ use crate::{
 /// One endpoint with connections of its own, made when first used and again after they broke.
 ///
 /// Watches have a connection apart from calls: a stream that is read slowly fills the connection's window, and only
-/// watches may carry the demand for a leader.
+/// watches may carry the demand for a leader. So have lists that come as streams, which are read as slowly as their
+/// consumers like.
 pub(crate) struct Member {
     pub(crate) url: String,
     pub(crate) kv: KvClient,
+    /// On a connection of its own, for answers that come as streams.
+    pub(crate) bulk: KvClient,
     pub(crate) lease: LeaseClient,
     pub(crate) maintenance: MaintenanceClient,
     pub(crate) watch: WatchClient,
@@ -59,7 +62,10 @@ impl Member {
         let watch = Channel::Custom(with_token(lazy(&url, target, options)?, tokens));
         let demanding = ConnectOptions::new().with_require_leader(true);
         let watch = Client::from_channel(watch, Some(demanding)).await?;
+        let bulk = with_token(lazy_for_streams(&url, target, options)?, tokens);
+        let bulk = Client::from_channel(Channel::Custom(bulk), None).await?;
         Ok(Self {
+            bulk: bulk.kv_client().max_decoding_message_size(options.max_response_bytes),
             kv: data.kv_client().max_decoding_message_size(options.max_response_bytes),
             lease: data.lease_client(),
             maintenance: data.maintenance_client(),
@@ -121,7 +127,8 @@ impl Pool {
                 #[cfg(feature = "rustls")]
                 tls.clone(),
             );
-            let member = Member::new(index, &Arc::new(target), url, options, tokens).await;
+            // On the heap, so that connecting is not a large future.
+            let member = Box::pin(Member::new(index, &Arc::new(target), url, options, tokens)).await;
             members.push(Arc::new(member.map_err(|failure| failure.read(OPEN, None))?));
         }
         Ok(Self { members, current: AtomicUsize::new(0) })

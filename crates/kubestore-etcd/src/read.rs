@@ -115,7 +115,7 @@ impl Range {
         }
     }
 
-    fn options(&self) -> GetOptions {
+    pub(crate) fn options(&self) -> GetOptions {
         let mut options = GetOptions::new().with_limit(i64::try_from(self.limit).unwrap_or(i64::MAX));
         if !self.end.is_empty() {
             options = options.with_range(self.end.clone());

@@ -275,7 +275,7 @@ impl EtcdProcess {
     pub(super) async fn admin(&self) -> io::Result<Client> {
         let kv = self.reach().await.map_err(io::Error::other)?;
         let channel = Channel::Custom(kv.shared.pool.current().transport.clone());
-        Client::from_channel(channel, None).await.map_err(io::Error::other)
+        Box::pin(Client::from_channel(channel, None)).await.map_err(io::Error::other)
     }
 
     /// The number that the cluster knows it by.
