@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod dice;
 mod differences;
+pub mod differential;
 mod model;
 pub mod recording;
 pub mod replay;

@@ -112,6 +112,7 @@ macro_rules! kv_suite {
                 progress_on_a_quiet_watch
                 progress_is_for_the_group
                 progress_of_an_empty_group
+                progress_goes_on_after_a_compacted_watch
                 progress_is_forgotten_before_the_start
                 progress_never_overtakes_events
                 watch_under_concurrent_writers

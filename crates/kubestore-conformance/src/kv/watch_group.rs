@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use kubestore_kv::{PutRequest, Revision, WatchGroup, WatchRequest, WatchTarget};
+use kubestore_kv::{KvErrorKind, PutRequest, Revision, WatchGroup, WatchRequest, WatchTarget};
 
 use super::{
     fixture::{Fixture, holds, in_parallel, same},
@@ -75,6 +75,25 @@ pub async fn progress_of_an_empty_group(harness: &dyn Harness) {
     let mut watch = fx.watch(watch_of(&fx, group, "a")).await;
     let created = fx.create("a", "x").await;
     same!(fx, watch.event().await.kv.mod_revision, created, "event of a later watch of the group");
+}
+
+/// A watch that ended because its start is compacted keeps nobody of its group from being in step. (etcd takes such a
+/// watch for one that is behind until the client cancels it, although the server has ended it itself.)
+pub async fn progress_goes_on_after_a_compacted_watch(harness: &dyn Harness) {
+    let fx = Fixture::exclusive(harness).await;
+    let group = WatchGroup::new();
+    let first = fx.create("a", "0").await;
+    let second = fx.update("a", "1", first).await;
+    let mut watch = fx.watch(watch_of(&fx, group, "")).await;
+    fx.ok(fx.kv().compact(second).await, "compaction");
+    let error = fx.watch(watch_of(&fx, group, "").from(first)).await.error().await;
+    same!(fx, error.kind(), KvErrorKind::Compacted, "end of the watch from before");
+    let third = fx.update("a", "2", second).await;
+    same!(fx, watch.event().await.kv.mod_revision, third, "event of the watch that goes on");
+    let elsewhere = fx.put_done(PutRequest::create(fx.key("b"), "x")).await;
+    same!(fx, watch.event().await.kv.mod_revision, elsewhere, "another event of it");
+    let mut quiet = fx.watch(watch_of(&fx, group, "quiet/")).await;
+    progress_reaches(&fx, group, &mut quiet, elsewhere).await;
 }
 
 /// A watch that waits for a revision to come is not in step: what is asked for before is forgotten, not kept.
