@@ -24,6 +24,8 @@ pub enum FailureCause {
     Contended,
     /// It is encrypted, and the configuration has nothing but identity for the resource.
     EncryptedButIdentity,
+    /// Bytes of no encoding that Kubernetes stores. Told if contents are checked.
+    Foreign,
     /// What was sealed did not open to the same value again, and so was not written.
     NotReversible,
     /// It is not encrypted, and the configuration has no identity for the resource.
@@ -38,6 +40,8 @@ pub enum FailureCause {
     TooLarge,
     /// It ends in the middle.
     Truncated,
+    /// It opens, and what is in it cannot be decoded. Told if contents are checked.
+    Undecodable,
     /// The provider has no key of the name in the envelope.
     UnknownKeyName,
     /// Which rule of the configuration it falls under cannot be told from its path.
@@ -60,10 +64,27 @@ pub struct Failure {
     /// The key name in the envelope.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_name: Option<String>,
+    /// A key of the configuration that opens it all the same, although it is not one that would be tried for it. Looked
+    /// for by [`verify`](crate::verify()) only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened_by: Option<OtherKey>,
     /// What is wrong.
     pub cause: FailureCause,
     /// What is wrong and what to do about it, in a sentence.
     pub message: String,
+}
+
+/// A key of a configuration.
+#[non_exhaustive]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OtherKey {
+    /// Its provider.
+    pub provider: String,
+    /// Its name.
+    pub key_name: String,
+    /// What the rule is for in which it stands, as in the configuration.
+    pub resources: Vec<String>,
 }
 
 /// The failures of a job: how many, why, and the first of them.
@@ -104,6 +125,7 @@ impl FailureCause {
             Self::BadPadding => "bad padding",
             Self::Contended => "changed again and again",
             Self::EncryptedButIdentity => "encrypted, but only identity configured",
+            Self::Foreign => "foreign bytes",
             Self::NotReversible => "not reversible",
             Self::NotEncrypted => "not encrypted, and no identity configured",
             Self::NotAnObject => "not an object",
@@ -111,6 +133,7 @@ impl FailureCause {
             Self::ProviderNotConfigured => "provider not configured",
             Self::TooLarge => "too large",
             Self::Truncated => "truncated",
+            Self::Undecodable => "undecodable",
             Self::UnknownKeyName => "unknown key name",
             Self::UnknownResource => "unknown resource",
         }
@@ -141,11 +164,12 @@ pub(crate) struct Problem {
     key_name: Option<String>,
     pub(crate) cause: FailureCause,
     message: String,
+    opened_by: Option<Box<OtherKey>>,
 }
 
 impl Problem {
     pub(crate) fn new(cause: FailureCause, message: impl Into<String>) -> Self {
-        Self { provider: None, key_name: None, cause, message: message.into() }
+        Self { provider: None, key_name: None, cause, message: message.into(), opened_by: None }
     }
 
     /// Names what the envelope names.
@@ -155,12 +179,25 @@ impl Problem {
         self
     }
 
+    /// Names a key that opens the value.
+    pub(crate) fn opened_by(mut self, other: OtherKey) -> Self {
+        self.message += &format!(
+            "; it opens with the key {:?} of provider {} in the rule for {}",
+            other.key_name,
+            other.provider,
+            other.resources.join(", ")
+        );
+        self.opened_by = Some(Box::new(other));
+        self
+    }
+
     pub(crate) fn of(self, key: &[u8], resource: &ResourceId) -> Failure {
         Failure {
             key: String::from_utf8_lossy(key).into_owned(),
             resource: resource.clone(),
             provider: self.provider,
             key_name: self.key_name,
+            opened_by: self.opened_by.map(|other| *other),
             cause: self.cause,
             message: self.message,
         }
@@ -174,6 +211,7 @@ impl From<TransformError> for Problem {
             key_name: error.key_name().map(str::to_owned),
             cause: error.kind().into(),
             message: with_causes(&error),
+            opened_by: None,
         }
     }
 }
@@ -188,7 +226,7 @@ impl From<KvError> for Problem {
     }
 }
 
-fn with_causes(error: &dyn Error) -> String {
+pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

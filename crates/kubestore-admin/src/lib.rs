@@ -21,7 +21,7 @@ mod verify;
 pub use census::{Census, CensusOptions, CensusRow, Standing, census};
 pub use diff::{DiffOptions, Difference, diff};
 pub use error::AdminError;
-pub use failure::{Failure, FailureCause, Failures, MOST_FAILURES};
+pub use failure::{Failure, FailureCause, Failures, MOST_FAILURES, OtherKey};
 pub use keygen::{KeyProvider, KeySnippet, keygen};
 pub use plan::{Plan, ProviderOrder, Step, StepKind, Warning, WarningKind, plan};
 pub use progress::Progress;

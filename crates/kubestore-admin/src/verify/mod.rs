@@ -1,30 +1,35 @@
 //! Opening everything, to prove that it opens.
 
+mod contents;
 mod options;
+mod other_keys;
+mod part;
 mod report;
 
-use std::pin::pin;
+use std::{pin::pin, sync::Arc};
 
-use futures_util::StreamExt;
-use kubestore_kv::{KeyValue, Kv, KvError};
-use kubestore_transform::{EncryptionConfig, Opened, ValueContext};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use kubestore_kv::{Kv, KvError};
+use kubestore_transform::EncryptionConfig;
 
 pub use options::VerifyOptions;
 pub use report::{VerifyCounts, VerifyReport};
 
+use self::part::{Checker, Part};
 use crate::{
     AdminError, Scope,
-    failure::Problem,
-    key_map::{KeyMap, Owner},
+    key_map::KeyMap,
     progress::Meter,
-    rules::{self, Rules},
     scan::{self, Scan},
 };
 
 /// Opens every value with `config`, and writes nothing: proves that all can be read, and tells what is stale.
 ///
-/// It reads as [`census`](crate::census()) does, in bounded memory. A value counts as open if its cipher says so; what is in
-/// it is not looked at, except after AES-CBC, which cannot tell a wrong secret for sure. Dropping the future stops it.
+/// It reads as [`census`](crate::census()) does, and opens several parts at once on the threads of the runtime; memory is
+/// bounded by [`VerifyOptions::concurrency`]. A value counts as open if its cipher says so; what is in it is looked at
+/// after AES-CBC, which cannot tell a wrong secret for sure, and if [`VerifyOptions::check_contents`] is asked for. A value
+/// that does not open is tried with the other keys of the configuration, to say which one opens it. Dropping the future
+/// stops it.
 ///
 /// # Errors
 /// [`AdminError::Backend`]. Values that do not open are no error but in the report.
@@ -49,29 +54,24 @@ async fn read_all(
     let scan = Scan::begin(kv, prefixes, options.retry_for).await?;
     let mut report = VerifyReport { revision: scan.start().0, ..VerifyReport::default() };
     let mut meter = Meter::start(&options.observer, 1, total, 0);
-    let (mut map, mut rules) = (KeyMap::new(scope.prefix()), Rules::new(config));
-    let mut values = pin!(scan.into_stream());
-    while let Some(kv) = values.next().await {
-        let kv = kv?;
-        let owner = map.owner(&kv.key);
-        if scope.contains(&owner.id) {
-            let key = kv.key.clone();
-            let opened = open(kv, &owner, &mut rules).await;
-            report.note(&key, owner.id, opened);
+    let checker = Arc::new(Checker::new(config, options.contents.clone()));
+    let map = KeyMap::new(scope.prefix());
+    let parts = stream::try_unfold((scan, map), |(mut scan, mut map)| async move {
+        let read = scan.next().await?;
+        Ok::<_, KvError>(read.map(|kvs| (Part::new(kvs, scope, &mut map), (scan, map))))
+    });
+    let checked = parts.map_ok(|part| checker.start(part)).try_buffered(options.concurrency);
+    let mut checked = pin!(checked);
+    while let Some(part) = checked.next().await {
+        let part = part?;
+        for (key, resource, opened) in part.opened {
+            report.note(&key, resource, opened);
         }
         let failed = report.failures.total;
         meter.advance(|progress| {
-            progress.done += 1;
+            progress.done += part.read;
             progress.failed = failed;
         });
     }
     Ok(report)
-}
-
-async fn open(kv: KeyValue, owner: &Owner, rules: &mut Rules<'_>) -> Result<Opened, Problem> {
-    let KeyValue { key, value, .. } = kv;
-    match rules.transformer(owner) {
-        Some(transformer) => rules::open(&*transformer, value, ValueContext::new(&key)).await,
-        None => Err(rules::undecided(&owner.id)),
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use kubestore_transform::Opened;
 use serde::Serialize;
 
 use crate::{FailureCause, Failures, ResourceId, failure::Problem};
@@ -47,9 +46,9 @@ impl VerifyReport {
         self.failures.is_empty()
     }
 
-    pub(super) fn note(&mut self, key: &[u8], resource: ResourceId, opened: Result<Opened, Problem>) {
+    pub(super) fn note(&mut self, key: &[u8], resource: ResourceId, opened: Result<bool, Problem>) {
         let opened = match opened {
-            Ok(opened) => Ok(opened.stale),
+            Ok(stale) => Ok(stale),
             Err(problem) => {
                 let cause = problem.cause;
                 self.failures.add(problem.of(key, &resource));

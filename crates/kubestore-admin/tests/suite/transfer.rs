@@ -39,7 +39,8 @@ fn content(kvs: Vec<KeyValue>) -> Vec<(Bytes, Bytes)> {
 /// Values of all kinds of bytes, one of them large, and keys that are no text.
 async fn fill(kv: &dyn Kv, count: usize) {
     for number in 0..count {
-        let bytes: Vec<u8> = (0..number * 7 % 2000).map(|at| ((at + number) % 256) as u8).collect();
+        let bytes: Vec<u8> =
+            (0..number * 7 % 2000).map(|at| u8::try_from((at + number) % 256).unwrap()).collect();
         put(kv, &format!("/registry/secrets/ns/{number:05}"), bytes).await;
     }
     put(kv, "/registry/configmaps/ns/large", vec![b'x'; 1_000_000]).await;
