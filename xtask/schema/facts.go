@@ -1,6 +1,7 @@
 // Command facts lists what Go's struct tags say about the kinds of Kubernetes: how each field is called in JSON and in
-// protobuf, what is left out when it is empty, and what is a pointer. Its one argument is the list of an earlier version
-// of Kubernetes, whatever of which is gone is kept.
+// protobuf, what is left out when it is empty, and what is a pointer. Its arguments are the minor version of Kubernetes that
+// is linked into it, and the list of the version before: what is gone since then is kept, and what was there already is
+// marked with the version in which it came.
 package main
 
 import (
@@ -33,8 +34,8 @@ type facts struct {
 func main() {
 	all := facts{map[string]string{}, map[string]map[string]string{}}
 	all.reflect()
-	if len(os.Args) > 1 {
-		all.keep(read(os.Args[1]))
+	if len(os.Args) > 2 {
+		all.keep(read(os.Args[2]))
 	}
 	all.write()
 }
@@ -79,7 +80,7 @@ func (f facts) visit(t reflect.Type) {
 	fields := map[string]string{}
 	f.types[name(t)] = fields
 	if t.Kind() != reflect.Struct {
-		fields["Items"] = strings.Join([]string{"1", "items", "items", shapeOfKind(t), "list"}, "\t")
+		fields["Items"] = strings.Join([]string{"1", "items", "items", shapeOfKind(t), "list", os.Args[1]}, "\t")
 		return
 	}
 	for i := range t.NumField() {
@@ -91,12 +92,12 @@ func (f facts) visit(t reflect.Type) {
 	}
 }
 
-// line gives number, name in protobuf, name in JSON, type, and what else is to be known.
+// line gives number, name in protobuf, name in JSON, type, what else is to be known, and the version.
 func line(field reflect.StructField) string {
-	number, inProtobuf := "", ""
+	numbered, inProtobuf := "", ""
 	for i, part := range strings.Split(field.Tag.Get("protobuf"), ",") {
 		if i == 1 {
-			number = part
+			numbered = part
 		}
 		if name, ok := strings.CutPrefix(part, "name="); ok {
 			inProtobuf = name
@@ -110,7 +111,7 @@ func line(field reflect.StructField) string {
 	if len(flags) == 0 {
 		flags = []string{"-"}
 	}
-	return strings.Join([]string{number, inProtobuf, tag[0], shape(field.Type), strings.Join(flags, ",")}, "\t")
+	return strings.Join([]string{numbered, inProtobuf, tag[0], shape(field.Type), strings.Join(flags, ","), os.Args[1]}, "\t")
 }
 
 // isMessage tells types that are messages on the wire, some of which are slices in Go.
@@ -156,14 +157,24 @@ func (f facts) keep(earlier facts) {
 		}
 		taken := map[string]bool{"": true}
 		for _, now := range f.types[t] {
-			taken[strings.Split(now, "\t")[0]] = true
+			taken[number(now)] = true
 		}
 		for field, then := range fields {
-			if _, ok := f.types[t][field]; !ok && !taken[strings.Split(then, "\t")[0]] {
-				f.types[t][field] = then
+			now, ok := f.types[t][field]
+			switch {
+			case ok && number(now) == number(then):
+				f.types[t][field] = now[:strings.LastIndex(now, "\t")] + then[strings.LastIndex(then, "\t"):]
+			case !ok && !taken[number(then)]:
+				// What is gone is never there without having been set.
+				f.types[t][field] = strings.Replace(then, "\t-\t", "\tomitempty\t", 1)
 			}
 		}
 	}
+}
+
+func number(line string) string {
+	number, _, _ := strings.Cut(line, "\t")
+	return number
 }
 
 func read(path string) facts {

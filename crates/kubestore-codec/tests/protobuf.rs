@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use kubestore_codec::protobuf::{Deserializer, Printing, ProtobufError, ProtobufErrorKind, from_slice};
+use kubestore_codec::protobuf::{
+    Deserializer, ProtobufError, ProtobufErrorKind, Release, Serializer, from_slice,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -17,6 +19,7 @@ struct Stored {
     name: String,
     object: Value,
     protobuf: String,
+    json: String,
 }
 
 #[derive(Deserialize)]
@@ -35,22 +38,42 @@ fn bytes(base64: &str) -> Vec<u8> {
     STANDARD.decode(base64).unwrap()
 }
 
-/// As versions before 1.34 print, which wrote the recordings.
+/// The version that wrote the recordings.
+const RECORDED: Release = Release::of_minor(31);
+
 fn read(stored: &[u8]) -> Result<Value, ProtobufError> {
-    Value::deserialize(Deserializer::new(stored)?.printing(Printing::Before134))
+    Value::deserialize(Deserializer::new(stored)?.release(RECORDED))
+}
+
+fn write(object: &Value) -> Result<Vec<u8>, ProtobufError> {
+    Serializer::new().release(RECORDED).to_vec(object)
 }
 
 #[test]
 fn recorded_objects_are_read() {
     let objects = recorded().objects;
     assert_eq!(objects.len(), 16);
-    for Stored { name, object, protobuf } in objects {
+    for Stored { name, object, protobuf, .. } in objects {
         let stored = bytes(&protobuf);
         assert_eq!(read(&stored).unwrap(), object, "{name}");
         let mut today = object;
         today["metadata"].as_object_mut().unwrap().retain(|_, value| !value.is_null());
         let printed: Value = from_slice(&stored).unwrap();
         assert_eq!(printed["metadata"], today["metadata"], "{name}");
+    }
+}
+
+#[test]
+fn recorded_objects_are_written() {
+    for Stored { name, object, protobuf, json } in recorded().objects {
+        let stored = bytes(&protobuf);
+        assert_eq!(
+            write(&object).unwrap().escape_ascii().to_string(),
+            stored.escape_ascii().to_string(),
+            "{name}"
+        );
+        let json: Value = serde_json::from_slice(&bytes(&json)).unwrap();
+        assert_eq!(write(&json).unwrap(), stored, "{name}");
     }
 }
 

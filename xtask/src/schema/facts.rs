@@ -23,6 +23,8 @@ pub(super) struct Field {
     pub(super) omit_zero: bool,
     /// The one field of a type that is a slice in Go.
     pub(super) list: bool,
+    /// The minor version of Kubernetes that it came with, or the earliest that was looked at.
+    pub(super) since: u8,
 }
 
 /// How often a field is there, and of what type it is.
@@ -63,8 +65,8 @@ impl Facts {
                 }
                 // Not on the wire: `TypeMeta`, and what special types hide.
                 ["field", _, "", ..] => {}
-                ["field", _, number, in_protobuf, in_json, shape, flags] => {
-                    let field = Field::parse(number, in_protobuf, in_json, shape, flags);
+                ["field", _, number, in_protobuf, in_json, shape, flags, since] => {
+                    let field = Field::parse(number, in_protobuf, in_json, shape, flags, since);
                     let field = field.with_context(|| format!("the line `{line}` is no field"))?;
                     facts.types.get_mut(&name).context("a field before the first type")?.push(field);
                 }
@@ -84,7 +86,14 @@ impl Facts {
 }
 
 impl Field {
-    fn parse(number: &str, in_protobuf: &str, in_json: &str, shape: &str, flags: &str) -> Result<Self> {
+    fn parse(
+        number: &str,
+        in_protobuf: &str,
+        in_json: &str,
+        shape: &str,
+        flags: &str,
+        since: &str,
+    ) -> Result<Self> {
         let has = |wanted: &str| flags.split(',').any(|flag| flag == wanted);
         Ok(Self {
             number: number.parse()?,
@@ -95,6 +104,7 @@ impl Field {
             omit_empty: has("omitempty"),
             omit_zero: has("omitzero"),
             list: has("list"),
+            since: since.parse()?,
         })
     }
 }

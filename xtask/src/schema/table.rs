@@ -46,7 +46,7 @@ pub(super) fn write(facts: &Facts) -> Result<String> {
             out.push_str(" @");
         }
         for field in &facts.types[path] {
-            write!(out, " {}{}:{}", field.number, letters(facts, field, &number), field.json_name)?;
+            write!(out, " {}{}:{}", field.number, letters(facts, path, field, &number), field.json_name)?;
         }
         out.push('\n');
     }
@@ -85,8 +85,13 @@ fn merge<'a>(facts: &Facts, paths: &'a BTreeSet<String>) -> BTreeMap<&'a str, us
             let class = |path: &str| classes[path];
             let mut text = format!("{}{}", classes[path.as_str()], facts.is_kind(path));
             for field in &facts.types[path] {
-                let _ =
-                    write!(text, " {}{}:{}", field.number, letters(facts, field, &class), field.json_name);
+                let _ = write!(
+                    text,
+                    " {}{}:{}",
+                    field.number,
+                    letters(facts, path, field, &class),
+                    field.json_name
+                );
             }
             let fresh = seen.len();
             next.insert(path.as_str(), *seen.entry(text).or_insert(fresh));
@@ -134,8 +139,8 @@ fn special<'a>(facts: &'a Facts, path: &str) -> Special<'a> {
     }
 }
 
-/// The type of a field as letters.
-fn letters(facts: &Facts, field: &Field, number: &dyn Fn(&str) -> usize) -> String {
+/// The type of a field of `owner` as letters.
+fn letters(facts: &Facts, owner: &str, field: &Field, number: &dyn Fn(&str) -> usize) -> String {
     let mut out = match field.shape {
         Shape::Value(_) if field.inline => "<",
         Shape::Value(_) => "",
@@ -166,6 +171,13 @@ fn letters(facts: &Facts, field: &Field, number: &dyn Fn(&str) -> usize) -> Stri
     }
     if field.omit_zero {
         out.push('!');
+    }
+    // Only fields that are there without having been set tell versions apart, where their message is older.
+    let earliest = facts.types.get(owner).into_iter().flatten().map(|field| field.since).min();
+    if earliest.is_some_and(|earliest| field.since > earliest)
+        && (matches!(field.shape, Shape::Value(_)) || !field.omit_empty)
+    {
+        let _ = write!(out, "^{}", field.since);
     }
     out
 }

@@ -18,3 +18,5 @@ pub(crate) use text::go_text;
 #[cfg(feature = "cbor")]
 pub(crate) use write::scalar_text;
 pub(crate) use write::write_map;
+#[cfg(feature = "protobuf")]
+pub(crate) use write::write_value;

@@ -26,10 +26,20 @@ impl Error for Unwritable {}
 /// Appends an object as Kubernetes writes it: no spaces, names in order, `<`, `>`, `&`, U+2028 and U+2029 escaped. No
 /// newline at the end.
 pub(crate) fn write_map(out: &mut Vec<u8>, map: &Map) -> Result<(), Unwritable> {
-    let mut closing = vec![b'}'];
-    let mut comma = false;
     out.push(b'{');
-    for step in Steps::inside(map) {
+    write_steps(out, Steps::inside(map), vec![b'}'])
+}
+
+/// Appends any value in the same way.
+#[cfg(feature = "protobuf")]
+pub(crate) fn write_value(out: &mut Vec<u8>, value: &Value) -> Result<(), Unwritable> {
+    write_steps(out, Steps::of(value), Vec::new())
+}
+
+/// `closing` are the ends of the containers that are open.
+fn write_steps(out: &mut Vec<u8>, steps: Steps<'_>, mut closing: Vec<u8>) -> Result<(), Unwritable> {
+    let mut comma = false;
+    for step in steps {
         if comma && !matches!(step, Step::End) {
             out.push(b',');
         }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{
     error::{Problem, ProtobufError},
-    wire::{Reader, write_bytes},
+    wire::{Reader, write_bytes, write_varint},
 };
 use crate::json::go_text;
 
@@ -100,10 +100,16 @@ impl<'a> Envelope<'a> {
     /// The stored value, byte for byte as Kubernetes writes it.
     #[must_use]
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut out =
-            Vec::with_capacity(self.message.0.len() + self.api_version.len() + self.kind.len() + 32);
+        self.wrap(self.message.0.len(), |out| out.extend_from_slice(self.message.0))
+    }
+
+    /// The same for a message of a known length that is still to be written.
+    pub(super) fn wrap(&self, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let mut out = Vec::with_capacity(length + self.api_version.len() + self.kind.len() + 32);
         self.write_head(&mut out);
-        write_bytes(&mut out, 2, self.message.0);
+        write_varint(&mut out, 2 << 3 | 2);
+        write_varint(&mut out, length as u64);
+        write(&mut out);
         write_bytes(&mut out, 3, self.content_encoding.as_bytes());
         write_bytes(&mut out, 4, self.content_type.as_bytes());
         out

@@ -2,25 +2,44 @@
 //!
 //! A stored value is an [`Envelope`], which says the type of the object and holds its message. What the messages are made of
 //! is in a table, so that any type of serde is read from them ([`from_slice`], [`Deserializer`]) and written to them
-//!  in the shape that it has in JSON: one of `k8s-openapi`, `serde_json::Value`, an
+//! ([`to_vec`]) in the shape that it has in JSON: one of `k8s-openapi`, `serde_json::Value`, an
 //! [`Unstructured`](crate::Unstructured).
-#![allow(dead_code, reason = "the writer, which is still to come, uses it")]
+//!
+//! ```
+//! use kubestore_codec::protobuf;
+//! use serde_json::{Value, json};
+//!
+//! let pod = json!({
+//!     "apiVersion": "v1", "kind": "Pod",
+//!     "metadata": {"name": "web", "namespace": "ns1", "creationTimestamp": "2026-01-02T03:04:05Z"},
+//!     "spec": {"containers": [{"name": "web", "image": "nginx", "resources": {"limits": {"memory": "64Mi"}}}]},
+//!     "status": {},
+//! });
+//! let stored = protobuf::to_vec(&pod)?;
+//! assert!(stored.starts_with(b"k8s\0"));
+//! assert_eq!(protobuf::from_slice::<Value>(&stored)?, pod);
+//! # Ok::<(), protobuf::ProtobufError>(())
+//! ```
 
 mod de;
 mod duration;
 mod envelope;
 mod error;
 mod quantity;
+mod release;
 mod schema;
+mod ser;
 mod time;
 mod wire;
 
 use serde::de::DeserializeOwned;
 
-pub use de::{Deserializer, Printing};
+pub use de::Deserializer;
 pub use envelope::Envelope;
 pub use error::{ProtobufError, ProtobufErrorKind};
+pub use release::Release;
 pub use schema::MessageType;
+pub use ser::{Serializer, to_vec, to_vec_as};
 
 /// How many messages may lie in each other. Every level takes room on the stack.
 pub(crate) const MAX_MESSAGES: u8 = 100;

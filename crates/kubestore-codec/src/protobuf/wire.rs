@@ -7,7 +7,8 @@ use super::error::{Problem, ProtobufError};
 pub(super) enum Payload<'de> {
     Varint(u64),
     Fixed64(u64),
-    Fixed32(u32),
+    /// Kubernetes has no such fields; the value is not looked at.
+    Fixed32,
     Bytes(&'de [u8]),
     /// A message that is there several times, which stands for one that is the parts one after the other.
     Parts(Vec<&'de [u8]>),
@@ -21,7 +22,7 @@ impl<'de> Payload<'de> {
             Self::Varint(_) => 0,
             Self::Fixed64(_) => 1,
             Self::Bytes(_) | Self::Parts(_) => 2,
-            Self::Fixed32(_) => 5,
+            Self::Fixed32 => 5,
         }
     }
 
@@ -114,7 +115,10 @@ impl<'de> Reader<'de> {
             0 => Payload::Varint(self.varint()?),
             1 => Payload::Fixed64(u64::from_le_bytes(self.array()?)),
             2 => Payload::Bytes(self.bytes()?),
-            5 => Payload::Fixed32(u32::from_le_bytes(self.array()?)),
+            5 => {
+                self.array::<4>()?;
+                Payload::Fixed32
+            }
             3 | 4 => return Err(ProtobufError::at(Problem::Group { number }, start)),
             _ => return Err(ProtobufError::at(Problem::BadWireType { number }, start)),
         };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::{DeserializeSeed, MapAccess, value::BorrowedStrDeserializer};
 
 use super::{
-    Context, Printing,
+    Context,
     frame::Frame,
     special,
     value::{Content, Items, Value},
@@ -126,7 +126,7 @@ impl<'de> Fields<'de> {
         if field.form != Form::Value {
             return Ok(true);
         }
-        if field.omit_zero && self.context.printing == Printing::Current {
+        if field.omit_zero && self.context.release.omits_zero() {
             return Ok(field.of != Type::Time || !special::is_zero_time(payload)?);
         }
         if !field.omit_empty || field.of.is_struct() {
@@ -139,13 +139,14 @@ impl<'de> Fields<'de> {
                 payload.parts()?.iter().any(|part| !part.is_empty())
             }
             Payload::Bytes(_) | Payload::Parts(_) => !payload.bytes()?.is_empty(),
-            Payload::Fixed32(_) => true,
+            Payload::Fixed32 => true,
         })
     }
 
     /// What JSON has for a field that is not on the wire.
     fn absent(&self, field: &'static Field) -> Option<Next<'de>> {
-        if field.omit_zero && self.context.printing == Printing::Current {
+        let is_omitted = field.omit_zero && self.context.release.omits_zero();
+        if is_omitted || !self.context.release.has(field.since) {
             return None;
         }
         let payload = match (field.form, field.of) {

@@ -19,6 +19,7 @@ use super::{
     MAX_MESSAGES,
     envelope::Envelope,
     error::{Problem, ProtobufError},
+    release::Release,
     schema::{MessageType, Schema, schema},
     wire::Payload,
 };
@@ -34,7 +35,7 @@ pub struct Deserializer<'de> {
     /// For places in it.
     stored: Stored<'de>,
     of: MessageType,
-    printing: Printing,
+    release: Release,
 }
 
 /// The whole value, which `Debug` does not show.
@@ -45,17 +46,6 @@ impl std::fmt::Debug for Stored<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} bytes", self.0.len())
     }
-}
-
-/// Which version of Kubernetes prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Printing {
-    /// Of today: an object without a creation time has no `creationTimestamp`.
-    #[default]
-    Current,
-    /// Before Kubernetes 1.34: it has `"creationTimestamp": null`.
-    Before134,
 }
 
 impl<'de> Deserializer<'de> {
@@ -72,25 +62,25 @@ impl<'de> Deserializer<'de> {
                 kind: envelope.kind().to_owned(),
             }));
         };
-        Ok(Self { envelope, stored: Stored(stored), of, printing: Printing::default() })
+        Ok(Self { envelope, stored: Stored(stored), of, release: Release::default() })
     }
 
-    /// Chooses what is printed where versions of Kubernetes differ.
+    /// Chooses the version of Kubernetes whose API server prints.
     #[must_use]
-    pub fn printing(mut self, printing: Printing) -> Self {
-        self.printing = printing;
+    pub fn release(mut self, release: Release) -> Self {
+        self.release = release;
         self
     }
 
     fn fields(self) -> Result<Fields<'de>, ProtobufError> {
-        let context = Context { schema: schema(), printing: self.printing, depth: 0 };
+        let context = Context { schema: schema(), release: self.release, depth: 0 };
         self.fields_within(context)
     }
 
     /// Of an object inside of another.
     fn fields_within(self, context: Context) -> Result<Fields<'de>, ProtobufError> {
         let (api_version, kind, message) = self.envelope.into_parts();
-        Fields::of_object(context, self.of.0, &Payload::Bytes(message), api_version, kind)
+        Fields::of_object(context, self.of.message(), &Payload::Bytes(message), api_version, kind)
     }
 }
 
@@ -124,7 +114,7 @@ impl<'de> de::Deserializer<'de> for Deserializer<'de> {
 #[derive(Clone, Copy)]
 struct Context {
     schema: &'static Schema,
-    printing: Printing,
+    release: Release,
     depth: u8,
 }
 

@@ -170,7 +170,7 @@ fn visit_raw<'de, V: Visitor<'de>>(
 ) -> Result<V::Value, ProtobufError> {
     let Some(raw) = raw(payload)? else { return visitor.visit_unit() };
     if of == Type::RawExtension && raw.starts_with(b"k8s\0") {
-        let inner = Deserializer::new(raw)?.printing(context.printing);
+        let inner = Deserializer::new(raw)?.release(context.release);
         return visitor.visit_map(inner.fields_within(context)?);
     }
     let mut json = serde_json::Deserializer::from_slice(raw);

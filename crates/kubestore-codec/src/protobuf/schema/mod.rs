@@ -4,6 +4,8 @@ mod parse;
 
 use std::{fmt, sync::OnceLock};
 
+use super::release::Release;
+
 /// The table is read at its first use, which takes half a millisecond or less.
 pub(super) fn schema() -> &'static Schema {
     static SCHEMA: OnceLock<Schema> = OnceLock::new();
@@ -32,6 +34,10 @@ pub(super) struct Message {
     by_name: Box<[(&'static str, Place)]>,
     /// The fields that JSON shows even where the wire has nothing.
     pub(super) shown_if_absent: Box<[u8]>,
+    /// The message with nothing in it, as Go writes it in every version that this depends on.
+    zero: Box<[u8]>,
+    /// The latest version that came with a part of it.
+    zero_since: u8,
 }
 
 /// Where a member of JSON is on the wire: in the message itself, or in one that is inlined into it.
@@ -54,6 +60,8 @@ pub(super) struct Field {
     pub(super) omit_empty: bool,
     /// JSON leaves it out when it is zero, since Kubernetes 1.34.
     pub(super) omit_zero: bool,
+    /// The minor version that it came with, where versions before it would write or print something else; else 0.
+    pub(super) since: u8,
 }
 
 /// How often a field is there.
@@ -103,6 +111,16 @@ impl Type {
         use Type::{Bool, Bytes, Double, Int32, Int64, Text, Texts};
         !matches!(self, Text | Bool | Int32 | Int64 | Double | Bytes | Texts)
     }
+
+    /// The bytes of a value of a type of its own that is zero.
+    pub(super) fn zero(self) -> &'static [u8] {
+        match self {
+            Self::Quantity => b"\x0a\x010",
+            Self::IntOrString => b"\x08\0\x10\0\x1a\0",
+            Self::Duration | Self::SchemaOrBool(_) => b"\x08\0",
+            _ => b"",
+        }
+    }
 }
 
 impl Schema {
@@ -111,9 +129,15 @@ impl Schema {
         &self.messages[usize::from(index)]
     }
 
-    fn of_kind(&'static self, api_version: &str, kind: &str) -> Option<&'static Message> {
+    fn of_kind(&'static self, api_version: &str, kind: &str) -> Option<u16> {
         let found = self.kinds.binary_search_by(|known| (known.0, known.1).cmp(&(api_version, kind))).ok()?;
-        Some(self.message(self.kinds[found].2))
+        Some(self.kinds[found].2)
+    }
+
+    /// What is written for a message that is zero, unless the version makes a difference.
+    pub(super) fn zero(&'static self, index: u16, release: Release) -> Option<&'static [u8]> {
+        let message = self.message(index);
+        release.has(message.zero_since).then_some(&*message.zero)
     }
 }
 
@@ -123,9 +147,28 @@ impl Message {
         Some((place, &self.fields[usize::from(place)]))
     }
 
-    pub(super) fn by_name(&self, name: &str) -> Option<Place> {
+    fn by_name(&self, name: &str) -> Option<(usize, Place)> {
         let found = self.by_name.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
-        Some(self.by_name[found].1)
+        Some((found, self.by_name[found].1))
+    }
+
+    /// The field of a member of JSON: its place among the members, the field itself, and how it is reached, which is the
+    /// place of each message that it is inlined in and its own, each plus one.
+    pub(super) fn member(&'static self, name: &str) -> Option<(usize, &'static Field, [u8; 4])> {
+        let (member, mut place) = self.by_name(name)?;
+        let mut message = self;
+        let mut route = [0; 4];
+        for step in &mut route {
+            *step = place.field + 1;
+            let field = &message.fields[usize::from(place.field)];
+            match field.of {
+                Type::Message(index) if place.inlined => message = schema().message(index),
+                _ => return Some((member, field, route)),
+            }
+            place = message.by_name(name)?.1;
+        }
+        // The table has nothing that is inlined so deep.
+        None
     }
 }
 
@@ -133,7 +176,7 @@ impl Message {
 ///
 /// Known are those of Kubernetes 1.37, and what versions since 1.31 had besides.
 #[derive(Clone, Copy)]
-pub struct MessageType(pub(super) &'static Message);
+pub struct MessageType(u16);
 
 impl MessageType {
     /// The kind of objects of this type. `None`: not a kind of Kubernetes, or of a version that is not known here.
@@ -147,10 +190,18 @@ impl MessageType {
     pub fn of(api_version: &str, kind: &str) -> Option<Self> {
         schema().of_kind(api_version, kind).map(Self)
     }
+
+    pub(super) fn index(self) -> u16 {
+        self.0
+    }
+
+    pub(super) fn message(self) -> &'static Message {
+        schema().message(self.0)
+    }
 }
 
 impl fmt::Debug for MessageType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("MessageType").field(&self.0.name).finish()
+        f.debug_tuple("MessageType").field(&self.message().name).finish()
     }
 }

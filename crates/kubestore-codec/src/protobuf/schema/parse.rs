@@ -1,11 +1,12 @@
 //! Reading the table. It is a part of the program, so that a mistake in it is one of ours.
 
 use super::{Field, Form, Message, Place, Schema, Type};
+use crate::protobuf::wire::{write_bytes, write_varint};
 
 /// Reads the table; its beginning says what its lines are.
 ///
 /// A type is a form (`*` a pointer, `[` a list, `{` a map, `<` inlined, else a value), a letter and for messages a number.
-/// `?` and `!` after it are Go's omitempty and omitzero.
+/// `?` and `!` after it are Go's omitempty and omitzero; `^36` says that it came with Kubernetes 1.36.
 pub(super) fn parse(table: &'static str) -> Schema {
     let mut schema = Schema::default();
     let mut api_version = "";
@@ -21,6 +22,11 @@ pub(super) fn parse(table: &'static str) -> Schema {
     let names = (0..schema.messages.len()).map(|index| names(&schema, index)).collect::<Vec<_>>();
     for (message, names) in schema.messages.iter_mut().zip(names) {
         message.by_name = names;
+    }
+    let zeros = (0..schema.messages.len()).map(|index| zero(&schema, index)).collect::<Vec<_>>();
+    for (message, (zero, since)) in schema.messages.iter_mut().zip(zeros) {
+        message.zero = zero.into();
+        message.zero_since = since;
     }
     schema
 }
@@ -50,6 +56,8 @@ fn message(line: &'static str) -> Message {
         by_number: by_number.into(),
         by_name: Box::default(),
         shown_if_absent: shown_if_absent.into(),
+        zero: Box::default(),
+        zero_since: 0,
     }
 }
 
@@ -90,7 +98,16 @@ fn field(word: &'static str) -> Option<Field> {
         _ => return None,
     };
     let number = number_text.parse().ok()?;
-    Some(Field { number, name, form, of, omit_empty: flags.contains('?'), omit_zero: flags.contains('!') })
+    let since = flags.split_once('^').map_or(Some(0), |(_, since)| since.parse().ok())?;
+    Some(Field {
+        number,
+        name,
+        form,
+        of,
+        omit_empty: flags.contains('?'),
+        omit_zero: flags.contains('!'),
+        since,
+    })
 }
 
 /// The members of a message in JSON, in order.
@@ -107,6 +124,38 @@ fn names(schema: &Schema, message: usize) -> Box<[(&'static str, Place)]> {
     }
     names.sort_unstable_by_key(|(name, _)| *name);
     names.into()
+}
+
+/// What Go writes for a message that is zero: every value that is no pointer, list or map. And the latest version that came
+/// with a part of it.
+fn zero(schema: &Schema, message: usize) -> (Vec<u8>, u8) {
+    let mut out = Vec::new();
+    let mut latest = 0;
+    for field in &schema.messages[message].fields {
+        if !matches!(field.form, Form::Value | Form::Inline) {
+            continue;
+        }
+        latest = latest.max(field.since);
+        let tag = u64::from(field.number << 3);
+        match field.of {
+            Type::Bytes | Type::Texts => {}
+            Type::Bool | Type::Int32 | Type::Int64 => {
+                write_varint(&mut out, tag);
+                out.push(0);
+            }
+            Type::Double => {
+                write_varint(&mut out, tag | 1);
+                out.extend_from_slice(&[0; 8]);
+            }
+            Type::Message(index) => {
+                let (bytes, since) = zero(schema, usize::from(index));
+                latest = latest.max(since);
+                write_bytes(&mut out, field.number, &bytes);
+            }
+            of => write_bytes(&mut out, field.number, of.zero()),
+        }
+    }
+    (out, latest)
 }
 
 fn number(text: &str) -> u16 {
@@ -128,7 +177,11 @@ mod tests {
         assert!(schema.kinds.is_sorted(), "the kinds are searched by halves");
         let mut indices: Vec<u16> = schema.kinds.iter().map(|kind| kind.2).collect();
         for message in &schema.messages {
-            assert!(message.fields.len() <= 64, "{}: a set of fields is one word", message.name);
+            assert!(
+                message.by_name.len() <= 64 && message.fields.len() <= 64,
+                "{}: a set of fields is one word",
+                message.name
+            );
             assert!(message.fields.is_sorted_by_key(|field| field.number), "{}", message.name);
             assert!(
                 message.by_name.is_sorted_by(|a, b| a.0 < b.0),
