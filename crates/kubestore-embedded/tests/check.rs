@@ -206,7 +206,7 @@ async fn check_and_opening_agree_and_the_repair_saves_what_is_whole() {
             damaged.get_mut(name).unwrap()[place] ^= 0x24;
             let dir = copy(&damaged);
             let what = format!("byte {place} of {} of {}", bytes.len(), name.display());
-            eprintln!("{what}");
+
             let report = check(dir.path()).await;
             assert!(files(dir.path()) == damaged, "{what}: looking changed something");
             let opened = {

@@ -61,7 +61,7 @@ async fn put_once_there_is_room(kv: &Embedded, key: &str) -> Duration {
     let started = Instant::now();
     while let Err(error) = put(kv, key.to_owned(), 7).await {
         assert_eq!(error.kind(), KvErrorKind::NoSpace, "{error:?}");
-        assert!(started.elapsed() < Duration::from_secs(90), "there is still no room: {error}");
+        assert!(started.elapsed() < Duration::from_secs(90), "there is still no room: {error:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     started.elapsed()
@@ -95,6 +95,7 @@ async fn as_the_process_on_a_small_disk() {
     // Somebody else takes the room, and gives it back.
     let mut other = File::create(disk.join("other")).unwrap();
     while other.write_all(&[1; 1 << 16]).is_ok() {}
+    drop(other);
     let mut refused = None;
     for number in 0..4000 {
         if let Err(error) = put(&kv, format!("more/{number}"), number).await {

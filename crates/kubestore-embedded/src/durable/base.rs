@@ -27,6 +27,9 @@ pub(crate) trait Base: fmt::Debug + Send {
     /// One entry.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, BoxError>;
 
+    /// Whether it takes no more writes before it is opened again.
+    fn is_failed(&self) -> bool;
+
     /// Closes and opens again what a failed write left behind. What was synced is there afterwards; what was not may be.
     /// What was `acknowledged` must be among it.
     fn reopen(&mut self, acknowledged: Acknowledged) -> Result<(), BoxError>;

@@ -221,6 +221,10 @@ impl Base for FakeBase {
         Ok(self.disk.0.0.lock().unwrap().entries.get(key).cloned())
     }
 
+    fn is_failed(&self) -> bool {
+        false
+    }
+
     fn reopen(&mut self, _acknowledged: Acknowledged) -> Result<(), BoxError> {
         if self.disk.0.0.lock().unwrap().broken { Err("it does not open".into()) } else { Ok(()) }
     }

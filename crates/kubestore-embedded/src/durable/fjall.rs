@@ -124,10 +124,18 @@ impl Base for FjallBase {
         writes.commit().map_err(|error| WriteError::Refused(error.into()))?;
         if sync {
             let synced = open.database.persist(PersistMode::SyncData);
-            return synced.map_err(|error| WriteError::NotSynced(error.into()));
+            return synced.map_err(|error| match error {
+                // No sync was tried, because a table could not be written meanwhile. Opening again makes up for it.
+                fjall::Error::Poisoned => WriteError::Refused(error.into()),
+                error => WriteError::NotSynced(error.into()),
+            });
         }
         // Out of this process, so that a later write which fails does not take this one with it.
         open.database.persist(PersistMode::Buffer).map_err(|error| WriteError::Refused(error.into()))
+    }
+
+    fn is_failed(&self) -> bool {
+        self.opened().is_ok_and(|open| open.database.persist(PersistMode::Buffer).is_err())
     }
 
     fn scan(&self, visit: &mut Visit<'_>) -> Result<(), BoxError> {

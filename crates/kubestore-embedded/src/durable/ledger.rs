@@ -18,6 +18,10 @@ use crate::state::{Change, State};
 
 /// Dead bytes that are worth a rewriting of the tables, if the living ones are not more.
 const RECLAIM_BYTES: u64 = 32 << 20;
+/// The same on a full disk, whatever the living ones are.
+const RECLAIM_FULL_BYTES: u64 = 1 << 20;
+/// Room that must be there besides before more is written after the disk was full.
+const HYSTERESIS: u64 = 8 << 20;
 /// A disk with less room than this is full, whatever else failed.
 const LITTLE_ROOM: u64 = 1 << 20;
 
@@ -125,23 +129,48 @@ impl Ledger {
     }
 
     /// Sees to it that room is held back. The error says how much of it there is not.
-    pub(crate) fn fill_reserve(&self) -> Result<(), BoxError> {
+    pub(crate) fn fill_reserve(&mut self) -> Result<(), BoxError> {
         match self.reserve.fill() {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                let (wanted, room) = (self.reserve.bytes(), self.reserve.room().unwrap_or(0));
-                Err(format!("{wanted} bytes are to be held back, and {room} are free").into())
-            }
+            Ok(true) => return self.check_room(HYSTERESIS),
+            Ok(false) => {}
             Err(error) => {
                 tracing::warn!(directory = %self.directory.path().display(), %error, "no room can be held back for a full disk");
-                Ok(())
+                return Ok(());
             }
+        }
+        self.revive();
+        let (wanted, room) = (self.reserve.bytes(), self.reserve.room().unwrap_or(0));
+        Err(format!("{wanted} bytes are to be held back, and {room} are free").into())
+    }
+
+    /// Whether there is room for more than what makes room. Where tables could not be rewritten any more, nothing that
+    /// is deleted would be given back.
+    pub(crate) fn check_room(&self, more: u64) -> Result<(), BoxError> {
+        let tables = self.living + self.dead;
+        let room = self.reserve.room().filter(|_| self.reserve.bytes() > 0);
+        match room.filter(|room| *room < tables + more) {
+            Some(room) => {
+                Err(format!("{room} bytes are free, and rewriting the tables may take {tables}").into())
+            }
+            None => Ok(()),
         }
     }
 
-    /// Gives that room up; whether there is some now.
+    /// Opens the base again if it failed beside the writes: only that clears away what its attempts left.
+    fn revive(&mut self) {
+        if !self.base.is_failed() {
+            return;
+        }
+        let (meta, cause) = (self.meta, "tables could not be written".into());
+        if let Err(CommitError::InDoubt(error)) = self.settle(&meta, cause, true) {
+            // The next write says so, too.
+            tracing::error!(directory = %self.directory.path().display(), %error, "what is on disk is in doubt");
+        }
+    }
+
+    /// Gives that room up; whether there was any.
     pub(crate) fn release_reserve(&self) -> bool {
-        self.reserve.release().is_ok() && self.reserve.bytes() > 0
+        self.reserve.is_held() && self.reserve.release().is_ok()
     }
 
     /// Makes `changes` durable, all or none of them; without `sync` together with the next ones that are.
@@ -170,9 +199,9 @@ impl Ledger {
         self.write(draft, false)
     }
 
-    /// Has the space of dead entries given back, once there is enough of it.
-    pub(crate) fn reclaim(&mut self) {
-        if self.dead >= RECLAIM_BYTES.max(self.living) {
+    /// Has the space of dead entries given back, once there is enough of it. On a full disk little is enough.
+    pub(crate) fn reclaim(&mut self, full: bool) {
+        if self.dead >= if full { RECLAIM_FULL_BYTES } else { RECLAIM_BYTES.max(self.living) } {
             tracing::debug!(dead = self.dead, living = self.living, "giving space back to the file system");
             self.dead = 0;
             self.base.reclaim();

@@ -50,6 +50,10 @@ impl Reserve {
         }
     }
 
+    pub(crate) fn is_held(&self) -> bool {
+        self.path.exists()
+    }
+
     /// Gives the room back to the file system.
     pub(crate) fn release(&self) -> io::Result<()> {
         remove(&self.path)

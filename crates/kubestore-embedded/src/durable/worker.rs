@@ -43,7 +43,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(shared: Arc<Shared>, ledger: Ledger) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, mut ledger: Ledger) -> Self {
         let trouble = ledger.fill_reserve().err().map(|cause| Trouble::full(Cause::new(cause), false));
         Self { shared, ledger, trouble }
     }
@@ -81,7 +81,7 @@ impl Worker {
                 Err(false) => {}
             }
         }
-        self.ledger.reclaim();
+        self.ledger.reclaim(self.trouble.as_ref().is_some_and(Trouble::is_full));
         messages.recv().ok()
     }
 
@@ -102,6 +102,12 @@ impl Worker {
     /// Commits and answers what may be written at the moment, and refuses the rest.
     fn commit_batch(&mut self, mut batch: Vec<Work>) {
         self.look_again();
+        if self.trouble.is_none()
+            && !batch.iter().all(|work| work.op.makes_room())
+            && let Err(cause) = self.ledger.check_room(0)
+        {
+            self.trouble = Some(Trouble::full(Cause::new(cause), false));
+        }
         if let Some(trouble) = &self.trouble {
             let (directory, shrinks) = (self.ledger.directory(), trouble.lets_shrink());
             let (admitted, refused): (_, Vec<_>) =
@@ -146,11 +152,11 @@ impl Worker {
             Err(error) => error,
         };
         let in_doubt = matches!(failed, CommitError::InDoubt(_));
-        let (was_full, trouble) = (self.trouble.is_some(), self.note(failed));
+        let trouble = self.note(failed);
         let directory = self.ledger.directory();
         let mut retried = Vec::new();
         for (again, asker, _) in decided {
-            match again.filter(|_| !was_full && trouble.lets_shrink()) {
+            match again.filter(|_| trouble.lets_shrink()) {
                 Some(op) => retried.push(Work { op, asker }),
                 None if in_doubt => reply(asker, |operation| Err(trouble.unknown(operation, directory))),
                 None => reply(asker, |operation| Err(trouble.refusal(operation, directory))),
@@ -161,11 +167,12 @@ impl Worker {
 
     /// Ends a trouble that is over.
     fn look_again(&mut self) {
-        let directory = self.ledger.directory().display();
         let over = self.trouble.take_if(|trouble| trouble.is_over());
         if over.is_some_and(|trouble| trouble.is_full()) {
             match self.ledger.fill_reserve() {
-                Ok(()) => tracing::info!(%directory, "there is room on the disk again"),
+                Ok(()) => {
+                    tracing::info!(directory = %self.ledger.directory().display(), "there is room on the disk again")
+                }
                 Err(cause) => self.trouble = Some(Trouble::full(Cause::new(cause), false)),
             }
         }
@@ -178,7 +185,7 @@ impl Worker {
         let trouble = match error {
             CommitError::NotApplied { cause, full } if full || was_full => {
                 tracing::warn!(%directory, error = %cause, "the disk is full; nothing of the commit was written");
-                let freed = !was_full && self.ledger.release_reserve();
+                let freed = self.ledger.release_reserve();
                 Trouble::full(Cause::new(cause), !freed)
             }
             CommitError::NotApplied { cause, .. } => {

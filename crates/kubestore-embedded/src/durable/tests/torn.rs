@@ -90,6 +90,10 @@ impl Base for Watched {
         self.base.get(key)
     }
 
+    fn is_failed(&self) -> bool {
+        self.base.is_failed()
+    }
+
     fn reopen(&mut self, acknowledged: Acknowledged) -> Result<(), BoxError> {
         self.base.reopen(acknowledged)
     }
