@@ -32,15 +32,20 @@ impl fmt::Display for AlreadyTold {
 
 impl Error for AlreadyTold {}
 
-/// The line for `error`: what failed and its causes, each thing said once.
+/// The line for `error`.
 pub(crate) fn line(error: &anyhow::Error) -> String {
-    let mut line = String::from("error: ");
+    format!("error: {}", chain(error))
+}
+
+/// What failed and its causes, each thing said once.
+pub(crate) fn chain(error: &anyhow::Error) -> String {
+    let mut line = String::new();
     for cause in error.chain() {
         let text = one_line(&cause.to_string());
         if text.is_empty() || line.contains(&text) {
             continue;
         }
-        if line.len() > "error: ".len() {
+        if !line.is_empty() {
             line.push_str(": ");
         }
         line.push_str(&text);

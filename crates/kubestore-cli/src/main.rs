@@ -5,6 +5,7 @@ mod commands;
 mod failure;
 mod input;
 mod logging;
+mod object;
 mod output;
 mod resources;
 mod session;

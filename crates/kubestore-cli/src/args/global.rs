@@ -16,6 +16,10 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "URL,…", value_delimiter = ',')]
     pub(crate) endpoints: Vec<String>,
 
+    /// Read this snapshot of an etcd (etcdctl snapshot save, or the file member/snap/db of a stopped one)
+    #[arg(long, global = true, value_name = "FILE", conflicts_with_all = ["data_dir", "endpoints"])]
+    pub(crate) snapshot: Option<PathBuf>,
+
     /// The path before every key, as the API server's --etcd-prefix
     #[arg(long, global = true, value_name = "PATH", default_value = "/registry")]
     pub(crate) prefix: String,

@@ -3,6 +3,8 @@
 mod commands;
 mod encryption;
 mod global;
+mod key;
+mod look;
 
 use clap::{Parser, Subcommand};
 
@@ -14,6 +16,8 @@ pub(crate) use encryption::{
     ScopeArgs, StatusArgs, VerifyArgs,
 };
 pub(crate) use global::GlobalArgs;
+pub(crate) use key::KeyArg;
+pub(crate) use look::{DecodeArgs, DiffArgs, DocumentFormat, HistoryArgs, InspectArgs, KeysArgs, KeysFormat};
 
 /// Reads and writes Kubernetes objects where an API server keeps them: in etcd, or in a directory of your own.
 #[derive(Debug, Parser)]
@@ -34,6 +38,11 @@ pub(crate) enum Command {
     Delete(DeleteArgs),
     Count(CountArgs),
     Watch(WatchArgs),
+    Inspect(InspectArgs),
+    History(HistoryArgs),
+    Diff(DiffArgs),
+    Keys(KeysArgs),
+    Decode(DecodeArgs),
     Encryption(EncryptionArgs),
 }
 
@@ -50,4 +59,6 @@ Examples:
   kubestore get deploy/web -o yaml          Show one object
   kubestore get pods -l app=web --limit 50  Show the first 50 that match
   kubestore --endpoints http://127.0.0.1:2379 --encryption-config enc.yaml get secrets -n prod
-                                            Show what a cluster has in its etcd, decrypted";
+                                            Show what a cluster has in its etcd, decrypted
+  kubestore --snapshot backup.db keys --sizes
+                                            Show what takes the space in a backup, without an etcd";

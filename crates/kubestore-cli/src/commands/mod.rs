@@ -1,15 +1,18 @@
 //! What each command does.
 
 mod apply;
+mod bar;
 mod count;
 mod delete;
 mod encryption;
 mod get;
 mod list;
+mod look;
 mod many;
 mod merge;
 mod plan;
 mod read;
+mod show;
 mod watch;
 
 use anyhow::Result;
@@ -27,17 +30,30 @@ pub(crate) async fn run(cli: Cli) -> Result<()> {
         Command::Apply(args) => {
             // Files are read before the store is opened, so that a malformed one changes nothing at all.
             let documents = input::read(&args.files, args.recursive)?;
-            on(global, Access::Write, async |session| apply::run(session, args, documents).await).await
+            on(global, Access::Make, async |session| apply::run(session, args, documents).await).await
         }
         Command::Get(args) => on(global, Access::Read, async |session| get::run(session, args).await).await,
         Command::List(args) => on(global, Access::Read, async |session| list::run(session, args).await).await,
         Command::Delete(args) => {
             let documents = input::read(&args.files, args.recursive)?;
-            on(global, Access::Read, async |session| delete::run(session, args, documents).await).await
+            on(global, Access::Change, async |session| delete::run(session, args, documents).await).await
         }
         Command::Count(args) => {
             on(global, Access::Read, async |session| count::run(session, args).await).await
         }
+        Command::Inspect(args) => {
+            on(global, Access::Read, async |session| look::inspect(session, args).await).await
+        }
+        Command::History(args) => {
+            on(global, Access::Read, async |session| look::history(session, args).await).await
+        }
+        Command::Diff(args) => {
+            on(global, Access::Read, async |session| look::diff(session, args).await).await
+        }
+        Command::Keys(args) => {
+            on(global, Access::Read, async |session| look::keys(session, args).await).await
+        }
+        Command::Decode(args) => look::decode(global, args).await,
         Command::Encryption(args) => encryption::run(global, args).await,
         Command::Watch(args) => {
             on(global, Access::Read, async |session| watch::run(session, args).await).await

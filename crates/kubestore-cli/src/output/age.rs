@@ -21,8 +21,8 @@ pub(super) fn between(start: &str, end: &str) -> Option<String> {
     Some(span(end.as_second() - start.as_second()))
 }
 
-/// Two units at most, fewer the longer it is.
-fn span(seconds: i64) -> String {
+/// A number of seconds in two units at most, fewer the longer it is.
+pub(crate) fn span(seconds: i64) -> String {
     let two = |unit: i64, name: &str, part: i64, part_name: &str| {
         let (whole, rest) = (seconds / unit, seconds % unit / part);
         if rest == 0 { format!("{whole}{name}") } else { format!("{whole}{name}{rest}{part_name}") }

@@ -9,12 +9,31 @@ mod table;
 mod view;
 mod yaml;
 
-use clap::ValueEnum;
+use std::io;
 
+use clap::ValueEnum;
+use kubestore::codec::Map;
+
+pub(crate) use age::span;
 pub(crate) use columns::{AGE, Cell, Column, DEFAULT, JsonPath, NAME, columns_of};
 pub(crate) use printer::{ListMeta, Printer, Style};
 pub(crate) use table::Table;
 pub(crate) use view::View;
+
+/// An object as YAML, as it is printed by itself.
+pub(crate) fn to_yaml(object: &Map) -> String {
+    let mut text = String::new();
+    yaml::object(&mut text, object, 0);
+    text
+}
+
+/// An object as JSON, as it is printed by itself.
+///
+/// # Errors
+/// It has a number that JSON has not.
+pub(crate) fn to_json(object: &Map) -> io::Result<Vec<u8>> {
+    json::object(object)
+}
 
 /// A form of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,10 +1,8 @@
 //! `kubestore encryption`.
 
-mod bar;
 mod keygen;
 mod plan;
 mod rewrap;
-mod show;
 mod status;
 mod verify;
 
@@ -18,19 +16,19 @@ use crate::{
     args::{EncryptionArgs, EncryptionCommand, GlobalArgs, ScopeArgs},
     commands::on,
     failure::Usage,
-    session::{Access, Session},
+    session::{Access, Session, read_encryption},
 };
 
 pub(super) async fn run(global: &GlobalArgs, args: &EncryptionArgs) -> Result<()> {
     match &args.command {
         EncryptionCommand::Status(args) => {
-            let config = read_config(global)?;
+            let config = read_encryption(global)?;
             on(global, Access::Read, async |session| status::run(session, config, args).await).await
         }
         EncryptionCommand::Rewrap(args) => {
             let (config, patience) = (needed_config(global)?, global.timeout);
-            on(global, Access::Read, async |session| rewrap::run(session, &config, patience, args).await)
-                .await
+            let access = if args.dry_run { Access::Read } else { Access::Change };
+            on(global, access, async |session| rewrap::run(session, &config, patience, args).await).await
         }
         EncryptionCommand::Verify(args) => {
             let config = needed_config(global)?;
@@ -41,13 +39,9 @@ pub(super) async fn run(global: &GlobalArgs, args: &EncryptionArgs) -> Result<()
     }
 }
 
-fn read_config(global: &GlobalArgs) -> Result<Option<EncryptionConfig>> {
-    Ok(global.encryption_config.as_ref().map(EncryptionConfig::from_file).transpose()?)
-}
-
 fn needed_config(global: &GlobalArgs) -> Result<EncryptionConfig> {
     let missing = "--encryption-config is needed: name the configuration that the API servers have";
-    read_config(global)?.ok_or_else(|| Usage::new(missing).into())
+    read_encryption(global)?.ok_or_else(|| Usage::new(missing).into())
 }
 
 fn scope(session: &Session, args: &ScopeArgs) -> Result<Scope> {

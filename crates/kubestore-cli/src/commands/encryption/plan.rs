@@ -6,9 +6,9 @@ use anyhow::{Context, Result};
 use kubestore::transform::EncryptionConfig;
 use kubestore_admin::{Census, CensusOptions, census, plan};
 
-use super::{bar::Bar, show};
 use crate::{
     args::{GlobalArgs, PlanArgs, PlanFormat},
+    commands::{bar::Bar, show},
     session::{Access, Session},
 };
 

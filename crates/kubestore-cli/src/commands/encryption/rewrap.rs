@@ -12,9 +12,10 @@ use anyhow::{Result, bail};
 use kubestore::transform::EncryptionConfig;
 use kubestore_admin::{RewrapCounts, RewrapOptions, RewrapReport, rewrap};
 
-use super::{bar::Bar, patience, scope, show};
+use super::{patience, scope};
 use crate::{
     args::{ReportFormat, RewrapArgs},
+    commands::{bar::Bar, show},
     failure::AlreadyTold,
     session::Session,
 };

@@ -6,9 +6,10 @@ use anyhow::Result;
 use kubestore::transform::EncryptionConfig;
 use kubestore_admin::{Census, CensusOptions, CensusRow, Standing, census};
 
-use super::{bar::Bar, scope, show};
+use super::scope;
 use crate::{
     args::{ReportFormat, StatusArgs},
+    commands::{bar::Bar, show},
     session::Session,
 };
 
@@ -61,19 +62,13 @@ fn cells(row: &CensusRow, total: u64, judged: bool) -> Vec<String> {
         row.key_name.clone().unwrap_or_else(dash),
         row.encoding.map_or_else(dash, |encoding| encoding.as_str().to_owned()),
         row.values.to_string(),
-        share(row.values, total),
+        show::share(row.values, total),
         row.bytes.to_string(),
     ];
     if judged {
         cells.push(row.standing.map_or_else(dash, |standing| standing.as_str().to_owned()));
     }
     cells
-}
-
-/// Rounded down, so that 100 % is all.
-fn share(part: u64, whole: u64) -> String {
-    let percent = u128::from(part) * 100 / u128::from(whole.max(1));
-    if percent == 0 && part > 0 { "<1 %".to_owned() } else { format!("{percent} %") }
 }
 
 fn summary(census: &Census, judged: bool) -> String {
@@ -89,17 +84,4 @@ fn summary(census: &Census, judged: bool) -> String {
         }
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::share;
-
-    #[test]
-    fn all_is_100_percent_and_nothing_less() {
-        assert_eq!(share(150, 150), "100 %");
-        assert_eq!(share(9_999, 10_000), "99 %");
-        assert_eq!(share(1, 10_000), "<1 %");
-        assert_eq!(share(0, 0), "0 %");
-    }
 }

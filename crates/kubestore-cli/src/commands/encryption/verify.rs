@@ -4,9 +4,10 @@ use anyhow::Result;
 use kubestore::transform::EncryptionConfig;
 use kubestore_admin::{VerifyCounts, VerifyOptions, verify};
 
-use super::{bar::Bar, scope, show};
+use super::scope;
 use crate::{
     args::{ReportFormat, VerifyArgs},
+    commands::{bar::Bar, show},
     failure::AlreadyTold,
     session::Session,
 };

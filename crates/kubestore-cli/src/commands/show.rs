@@ -55,3 +55,22 @@ pub(super) fn note(text: &str) -> Result<()> {
     writeln!(io::stderr(), "{text}")?;
     Ok(())
 }
+
+/// A part in percent. Rounded down, so that 100 % is all.
+pub(super) fn share(part: u64, whole: u64) -> String {
+    let percent = u128::from(part) * 100 / u128::from(whole.max(1));
+    if percent == 0 && part > 0 { "<1 %".to_owned() } else { format!("{percent} %") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn all_is_100_percent_and_nothing_less() {
+        assert_eq!(share(150, 150), "100 %");
+        assert_eq!(share(9_999, 10_000), "99 %");
+        assert_eq!(share(1, 10_000), "<1 %");
+        assert_eq!(share(0, 0), "0 %");
+    }
+}

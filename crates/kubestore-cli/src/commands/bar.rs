@@ -47,6 +47,11 @@ impl Bar {
         }
     }
 
+    /// Writes something while the bar is away.
+    pub(super) fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
+    }
+
     /// Takes the bar away.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
