@@ -6,7 +6,7 @@ use kubestore_codec::protobuf::{
     Deserializer, ProtobufError, ProtobufErrorKind, Release, Serializer, from_slice,
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[derive(Deserialize)]
 struct Recorded {
@@ -98,4 +98,16 @@ fn other_bytes_are_judged_as_by_the_reference() {
             }
         }
     }
+}
+
+#[test]
+fn a_struct_that_the_writer_did_not_know_is_not_shown() {
+    let node = json!({
+        "apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "n1"}, "spec": {"drivers": []},
+    });
+    let written = |minor| Serializer::new().release(Release::of_minor(minor)).to_vec(&node).unwrap();
+    assert_eq!(from_slice::<Value>(&written(36)).unwrap(), node);
+    let mut known = node.clone();
+    known["status"] = json!({});
+    assert_eq!(from_slice::<Value>(&written(37)).unwrap(), known);
 }

@@ -42,7 +42,8 @@ fn message(line: &'static str) -> Message {
         by_number[field.number as usize] = place + 1;
         let is_shown = match field.form {
             Form::Inline => true,
-            Form::Value if field.of.is_struct() => true,
+            // Who knew the field has written it, so that an object without it is from before, and shown as it was then.
+            Form::Value if field.of.is_struct() => field.since == 0,
             _ => !field.omit_empty,
         };
         if is_shown {
