@@ -234,9 +234,8 @@ async fn what_a_role_does_not_allow_is_permission_denied_with_the_remedy() {
         assert!(error.to_string().contains("grant it to one of the user's roles"), "{error}");
     }
     assert_eq!(authentications(&etcd).await, before, "a new token does not help");
-    // The status is not for this user either; what is known from other answers is told.
-    let status = kv.status().await.unwrap();
-    assert_eq!((status.head.0, status.progress_requests, status.db_size), (1, false, None));
+    // Before 3.7 the status is not for this user either; then what is known from other answers is told.
+    assert_eq!(kv.status().await.unwrap().head.0, 1);
     let root = etcd.client().connect().await.unwrap();
     let written = create(&root, "/pods/a", "").await;
     assert_eq!(events(&mut allowed).await[0].kv.mod_revision, written);

@@ -63,10 +63,10 @@ async fn sees(watch: &mut KvWatch, revision: Revision, within: Duration) {
 #[tokio::test]
 async fn a_frozen_member_is_left_by_reads_and_watches_within_keepalive_time() {
     let cluster = three().await;
-    let follower = (cluster.leader().await.unwrap() + 1) % 3;
+    let leader = cluster.leader().await.unwrap();
+    let follower = (leader + 1) % 3;
     let (kv, _proxies) = beginning_with(&cluster, follower).await;
-    let other = cluster.client().endpoints([cluster.endpoints()[cluster.leader().await.unwrap()].clone()]);
-    let writing = other.connect().await.unwrap();
+    let writing = cluster.members()[leader].client().connect().await.unwrap();
     let mut watch = kv.watch(prefix(WatchGroup::new(), "/p/")).await.unwrap();
     let mut written = create(&kv, "/p/a", "1").await;
     assert_eq!(events(&mut watch).await[0].kv.mod_revision, written);

@@ -124,8 +124,9 @@ async fn a_list_in_parts_is_of_one_revision_and_ends_with_its_end() {
     create(&kv, "/p/9z", "late").await;
     done(kv.optimistic_delete(DeleteRequest::new("/p/9", pinned)).await.unwrap());
     let rest: Vec<_> = parts.try_collect().await.unwrap();
-    // Parts of about 4 MiB: four keys of a megabyte.
-    assert_eq!(rest.iter().map(|part| part.kvs.len()).collect::<Vec<_>>(), [4, 3]);
+    // Parts of about 4 MiB: four keys of a megabyte. Where the server streams, it begins with up to ten keys.
+    let sizes: Vec<_> = rest.iter().map(|part| part.kvs.len()).collect();
+    assert!(sizes == [4, 3] || sizes == [7], "{sizes:?}");
     let end = rest.last().unwrap().end.unwrap();
     assert_eq!((end.revision, end.more, end.count), (pinned, false, Some(10)));
     assert_eq!(rest.last().unwrap().kvs.last().unwrap().key, "/p/9");

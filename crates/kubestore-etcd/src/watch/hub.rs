@@ -297,6 +297,9 @@ impl Hub {
         } else if response.canceled {
             // The server's answer to our own cancellation finds the watch gone.
             if let Some(id) = self.live.remove(&response.watch_id) {
+                // etcd keeps a watch that it ended for a compaction among those of the stream, where it is never in step
+                // with the others, until it is cancelled from here too.
+                self.outbox.push_back(Outgoing::Cancel(response.watch_id));
                 self.end(id, &reason(&response));
             }
         } else if !response.events.is_empty() {
