@@ -14,6 +14,8 @@ const HEAD: &str = "\
 # in JSON. mod.rs says what the letters of the types mean.
 ";
 
+const CLAIM: &str = "api/core/v1.PersistentVolumeClaim";
+
 /// Writes the table. Types that are the same on the wire and in JSON become one message.
 pub(super) fn write(facts: &Facts) -> Result<String> {
     let reachable = reachable(facts)?;
@@ -171,6 +173,10 @@ fn letters(facts: &Facts, owner: &str, field: &Field, number: &dyn Fn(&str) -> u
     }
     if field.omit_zero {
         out.push('!');
+    }
+    // The API server gives the claims of a stateful set their type, which is not on the wire.
+    if matches!(&field.shape, Shape::List(Scalar::Message(of)) if of == CLAIM) && !facts.is_kind(owner) {
+        out.push('+');
     }
     // Only fields that are there without having been set tell versions apart, where their message is older.
     let earliest = facts.types.get(owner).into_iter().flatten().map(|field| field.since).min();

@@ -181,27 +181,17 @@ impl<'de> MapAccess<'de> for Fields<'de> {
                 return value.map_err(|error| error.in_field(name));
             }
             Next::Null(field) => (field, Content::Null),
-            Next::Field(field, payload) => match field.form {
-                Form::List => (
-                    field,
-                    Content::List(Items {
-                        of: field.of,
-                        number: field.number,
-                        first: Some(payload),
-                        frame: &mut self.frame,
-                    }),
-                ),
-                Form::Map => (
-                    field,
-                    Content::Map(Items {
-                        of: field.of,
-                        number: field.number,
-                        first: Some(payload),
-                        frame: &mut self.frame,
-                    }),
-                ),
-                _ => (field, Content::Single(field.of, payload)),
-            },
+            Next::Field(field, payload) if matches!(field.form, Form::List | Form::Map) => {
+                let items = Items {
+                    of: field.of,
+                    are_typed_claims: field.has_typed_claims,
+                    number: field.number,
+                    first: Some(payload),
+                    frame: &mut self.frame,
+                };
+                (field, if field.form == Form::List { Content::List(items) } else { Content::Map(items) })
+            }
+            Next::Field(field, payload) => (field, Content::Single(field.of, payload)),
         };
         let is_repeated = matches!(content, Content::List(_) | Content::Map(_));
         let value =

@@ -68,7 +68,11 @@ impl<'de> SeqAccess<'de> for List<'_, 'de> {
         let in_item = |error: ProtobufError| error.inside(Segment::Index(index));
         let Some(item) = self.next_item().map_err(in_item)? else { return Ok(None) };
         self.index += 1;
-        let value = Value::new(self.context, Content::Single(self.items.of, item));
+        let content = match self.items.of {
+            Type::Message(index) if self.items.are_typed_claims => Content::Claim(index, item),
+            of => Content::Single(of, item),
+        };
+        let value = Value::new(self.context, content);
         seed.deserialize(value).map(Some).map_err(in_item)
     }
 }

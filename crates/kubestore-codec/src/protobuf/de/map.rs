@@ -41,7 +41,7 @@ pub(in crate::protobuf) struct Entry<'de> {
 
 impl<'f, 'de> Map<'f, 'de> {
     pub(super) fn new(context: Context, items: Items<'f, 'de>) -> Result<Self, ProtobufError> {
-        let Items { of, number, first, frame } = items;
+        let Items { of, number, first, frame, .. } = items;
         let source = if is_in_order(first.as_ref(), number, frame, of)? {
             Source::InOrder { number, first, frame }
         } else {

@@ -30,6 +30,8 @@ pub(super) enum Content<'f, 'de> {
     Null,
     Text(Cow<'de, str>),
     Single(Type, Payload<'de>),
+    /// A claim of a volume inside of another object, whose type is not on the wire.
+    Claim(u16, Payload<'de>),
     List(Items<'f, 'de>),
     Map(Items<'f, 'de>),
 }
@@ -37,6 +39,7 @@ pub(super) enum Content<'f, 'de> {
 /// The items of a list or a map: a first one, and those that follow it in the message.
 pub(super) struct Items<'f, 'de> {
     pub(super) of: Type,
+    pub(super) are_typed_claims: bool,
     pub(super) number: u32,
     pub(super) first: Option<Payload<'de>>,
     pub(super) frame: &'f mut Frame<'de>,
@@ -51,7 +54,7 @@ impl<'f, 'de> Value<'f, 'de> {
         match &self.content {
             Content::Null => Ok(true),
             Content::Single(of, payload) => special::is_null(*of, payload),
-            Content::Text(_) | Content::List(_) | Content::Map(_) => Ok(false),
+            Content::Text(_) | Content::Claim(..) | Content::List(_) | Content::Map(_) => Ok(false),
         }
     }
 }
@@ -64,6 +67,11 @@ impl<'de> de::Deserializer<'de> for Value<'_, 'de> {
             Content::Null => visitor.visit_unit(),
             Content::Text(text) => visit_text(text, visitor),
             Content::Single(of, payload) => visit_single(self.context, of, &payload, visitor),
+            Content::Claim(index, payload) => {
+                let message = self.context.schema.message(index);
+                let (api_version, kind) = (Cow::Borrowed("v1"), Cow::Borrowed("PersistentVolumeClaim"));
+                visitor.visit_map(Fields::of_object(self.context, message, &payload, api_version, kind)?)
+            }
             Content::List(items) => visitor.visit_seq(List::new(self.context, items)),
             Content::Map(items) => visitor.visit_map(Map::new(self.context, items)?),
         }

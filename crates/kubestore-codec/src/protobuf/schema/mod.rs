@@ -60,6 +60,8 @@ pub(super) struct Field {
     pub(super) omit_empty: bool,
     /// JSON leaves it out when it is zero, since Kubernetes 1.34.
     pub(super) omit_zero: bool,
+    /// Its items are claims of volumes, to which the API server adds their type.
+    pub(super) has_typed_claims: bool,
     /// The minor version that it came with, where versions before it would write or print something else; else 0.
     pub(super) since: u8,
 }

@@ -6,7 +6,8 @@ use crate::protobuf::wire::{write_bytes, write_varint};
 /// Reads the table; its beginning says what its lines are.
 ///
 /// A type is a form (`*` a pointer, `[` a list, `{` a map, `<` inlined, else a value), a letter and for messages a number.
-/// `?` and `!` after it are Go's omitempty and omitzero; `^36` says that it came with Kubernetes 1.36.
+/// `?` and `!` after it are Go's omitempty and omitzero; `+` adds the type of a claim to each item, `^36` says that the field came
+/// with Kubernetes 1.36.
 pub(super) fn parse(table: &'static str) -> Schema {
     let mut schema = Schema::default();
     let mut api_version = "";
@@ -100,6 +101,7 @@ fn field(word: &'static str) -> Option<Field> {
     };
     let number = number_text.parse().ok()?;
     let since = flags.split_once('^').map_or(Some(0), |(_, since)| since.parse().ok())?;
+    let has_typed_claims = flags.contains('+');
     Some(Field {
         number,
         name,
@@ -107,6 +109,7 @@ fn field(word: &'static str) -> Option<Field> {
         of,
         omit_empty: flags.contains('?'),
         omit_zero: flags.contains('!'),
+        has_typed_claims,
         since,
     })
 }
