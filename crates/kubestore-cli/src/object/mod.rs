@@ -2,8 +2,10 @@
 
 mod codec;
 mod opener;
+mod served;
 mod summary;
 
 pub(crate) use codec::{ObjectCodec, decode};
 pub(crate) use opener::Opener;
+pub(crate) use served::{as_served, definition};
 pub(crate) use summary::{Envelope, Summary, encoding};

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use kubestore::codec::{Map, Value};
 
 use super::{Column, Format, View, json, out::Out, table::Table, view::member, yaml};
-use crate::{args::OutputArgs, resources::Resource};
+use crate::{args::OutputArgs, object::as_served, resources::Resource};
 
 /// What is known of a list at its end.
 #[derive(Clone, Debug, Default)]
@@ -90,6 +90,7 @@ impl Printer {
     pub(crate) fn object(&mut self, resource: &Resource, object: &Map) -> io::Result<()> {
         let is_first = self.count == 0;
         self.count += 1;
+        let object = &*as_served(resource, object);
         match self.style.format {
             Format::Table | Format::Wide => self.row(resource, None, object),
             Format::Name => writeln!(self.out, "{}", resource.object_name(metadata(object, "name"))),
@@ -111,6 +112,7 @@ impl Printer {
     /// Shows a change at once.
     pub(crate) fn event(&mut self, resource: &Resource, kind: &str, object: &Map) -> io::Result<()> {
         self.count += 1;
+        let object = &*as_served(resource, object);
         let event = |object: &Map| -> Map {
             [("object", Value::Object(object.clone())), ("type", Value::from(kind))].into_iter().collect()
         };

@@ -6,22 +6,29 @@ use anyhow::{Context, Result, bail};
 use futures_util::StreamExt;
 use kubestore::{
     Storage, Stores,
-    codec::{self, ResourceTable, Unstructured},
+    codec::{self, ResourceTable, Unstructured, UnstructuredVersioner},
     core::{GroupResource, ListOptions, ListPart},
 };
 
-use super::{Resource, printer_columns};
-use crate::output::Column;
+use super::{Resource, discovered, printer_columns};
+use crate::{
+    object::{ObjectCodec, Opener},
+    output::{Column, DEFAULT},
+};
 
 const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
-/// The kinds of Kubernetes, and those that are defined in the store. The store is read when such a one is looked for.
+/// The kinds of Kubernetes, those that are defined in the store, and those that it has objects of. The store is read when
+/// such a one is looked for.
 pub(crate) struct Catalog {
     stores: Stores,
+    opener: Opener,
     /// Defined by the input of this command.
     learned: Defined,
     /// Defined in the store, once it was read.
     stored: Option<Defined>,
+    /// Of which there are objects and no definition, once they were looked for.
+    discovered: Option<Defined>,
 }
 
 /// Custom resources.
@@ -29,6 +36,8 @@ pub(crate) struct Catalog {
 struct Defined {
     table: ResourceTable,
     columns: HashMap<GroupResource, Vec<Column>>,
+    /// Where objects are, if not where those of a custom resource are.
+    places: HashMap<GroupResource, String>,
 }
 
 impl Defined {
@@ -39,14 +48,16 @@ impl Defined {
     }
 
     fn resource(&self, inner: &Arc<codec::Resource>) -> Arc<Resource> {
-        let columns = self.columns.get(&inner.group_resource()).cloned().unwrap_or_default();
-        Arc::new(Resource { inner: Arc::clone(inner), columns: Cow::Owned(columns) })
+        let columns = self.columns.get(&inner.group_resource()).cloned();
+        let columns = columns.map_or(Cow::Borrowed(DEFAULT), Cow::Owned);
+        let place = self.places.get(&inner.group_resource()).cloned();
+        Arc::new(Resource { inner: Arc::clone(inner), columns, place })
     }
 }
 
 impl Catalog {
-    pub(crate) fn new(stores: Stores) -> Self {
-        Self { stores, learned: Defined::default(), stored: None }
+    pub(crate) fn new(stores: Stores, opener: Opener) -> Self {
+        Self { stores, opener, learned: Defined::default(), stored: None, discovered: None }
     }
 
     /// Takes note of a `CustomResourceDefinition` that is about to be stored.
@@ -107,14 +118,33 @@ impl Catalog {
             None => self.read_definitions().await.context("looking for its definition")?,
         };
         let stored = self.stored.insert(stored);
-        Ok(find(&stored.table).map(|found| stored.resource(&found)))
+        if let Some(found) = find(&stored.table) {
+            return Ok(Some(stored.resource(&found)));
+        }
+        let discovered = match self.discovered.take() {
+            Some(discovered) => discovered,
+            None => self.discover().await.context("looking for its keys")?,
+        };
+        let discovered = self.discovered.insert(discovered);
+        Ok(find(&discovered.table).map(|found| discovered.resource(&found)))
+    }
+
+    async fn discover(&self) -> Result<Defined> {
+        let mut defined = Defined::default();
+        for found in discovered::all(self.stores.kv(), self.stores.prefix().as_str(), &self.opener).await? {
+            let resource = defined.table.insert(found.resource);
+            if let Some(place) = found.place {
+                defined.places.insert(resource.group_resource(), place);
+            }
+        }
+        Ok(defined)
     }
 
     async fn read_definitions(&self) -> Result<Defined> {
         let mut defined = Defined::default();
         let resource =
             ResourceTable::builtin().by_name(DEFINITIONS).context("the table has no definitions")?;
-        let store = self.stores.unstructured(resource.group_resource());
+        let store = self.stores.typed(resource.group_resource(), ObjectCodec, UnstructuredVersioner);
         let mut parts = store.list_stream(&resource.list_key(None)?, ListOptions::recursive());
         while let Some(part) = parts.next().await {
             let ListPart::Items(items) = part? else { continue };
@@ -129,8 +159,8 @@ impl Catalog {
 
     fn how_to_define(&self) -> String {
         format!(
-            "Kubernetes has none of this name, and no CustomResourceDefinition below {} defines it; apply its definition \
-             first",
+            "Kubernetes has none of this name, and below {} no CustomResourceDefinition defines it and no key is of it; apply \
+             its definition first, or write it as its plural with its group (widgets.shop.example.com)",
             self.stores.prefix().as_str().trim_end_matches('/')
         )
     }

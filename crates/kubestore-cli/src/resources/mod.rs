@@ -1,6 +1,7 @@
 //! Resources: which there are, how they are called, and where their objects are kept.
 
 mod catalog;
+mod discovered;
 mod fields;
 mod names;
 mod printer_columns;
@@ -23,13 +24,15 @@ pub(crate) use target::{Target, targets};
 pub(crate) struct Resource {
     inner: Arc<codec::Resource>,
     columns: Cow<'static, [Column]>,
+    /// The key below which its objects are, if `inner` does not know.
+    place: Option<String>,
 }
 
 impl Resource {
     /// A resource of Kubernetes.
     fn builtin(inner: &Arc<codec::Resource>) -> Self {
         let columns = columns_of(inner.group(), inner.plural()).unwrap_or(DEFAULT);
-        Self { inner: Arc::clone(inner), columns: Cow::Borrowed(columns) }
+        Self { inner: Arc::clone(inner), columns: Cow::Borrowed(columns), place: None }
     }
 
     /// `pods`, `deployments.apps`.
@@ -61,7 +64,7 @@ impl Resource {
     /// # Errors
     /// Namespace or name cannot be part of a key.
     pub(crate) fn key(&self, namespace: &str, name: &str) -> Result<String> {
-        Ok(self.inner.key(self.is_namespaced().then_some(namespace), name)?)
+        Ok(self.placed(self.inner.key(self.is_namespaced().then_some(namespace), name)?))
     }
 
     /// The key below which the objects of a namespace are, or all of them.
@@ -69,7 +72,17 @@ impl Resource {
     /// # Errors
     /// The namespace cannot be part of a key.
     pub(crate) fn list_key(&self, namespace: Option<&str>) -> Result<String> {
-        Ok(self.inner.list_key(namespace.filter(|_| self.is_namespaced()))?)
+        Ok(self.placed(self.inner.list_key(namespace.filter(|_| self.is_namespaced()))?))
+    }
+
+    /// A key of `inner` where the objects really are.
+    fn placed(&self, key: String) -> String {
+        match (&self.place, self.inner.key_prefix()) {
+            (Some(place), Some(prefix)) => {
+                format!("{place}{}", key.strip_prefix(prefix.as_str()).unwrap_or(&key))
+            }
+            _ => key,
+        }
     }
 
     /// Where an object is, for messages: `in namespace "default"` or nothing.

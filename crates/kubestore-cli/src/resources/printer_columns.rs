@@ -4,11 +4,16 @@ use std::borrow::Cow;
 
 use kubestore::codec::{Map, Value};
 
-use crate::output::{AGE, Cell, Column, JsonPath, NAME};
+use crate::{
+    object,
+    output::{AGE, Cell, Column, JsonPath, NAME},
+};
 
 /// The columns that a `CustomResourceDefinition` has for the version that is stored: its name and the printer columns, or
 /// its age if there are none. Columns with paths of a kind that is not known here are left out.
 pub(super) fn of_definition(definition: &Map) -> Vec<Column> {
+    // API servers store the older form.
+    let definition = &object::definition(definition);
     let columns = stored_version(definition).and_then(|version| version.get("additionalPrinterColumns"));
     let columns = columns.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
     let mut columns: Vec<Column> = columns.filter_map(column).collect();

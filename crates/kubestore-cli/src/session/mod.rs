@@ -46,7 +46,8 @@ impl Session {
         };
         let stores = stores.build();
         let namespace = global.namespace.clone();
-        let catalog = Catalog::new(stores.clone());
+        let opener = Opener::new(stores.prefix().as_str(), encryption.clone());
+        let catalog = Catalog::new(stores.clone(), opener);
         Ok(Self { stores, engine: backend.engine, encryption, catalog, namespace })
     }
 
