@@ -10,11 +10,18 @@ use std::{env, sync::Arc};
 
 use kubestore_embedded::Embedded;
 use kubestore_kv::Kv;
-use kubestore_tests::differential::{Compared, Differential};
+use kubestore_tests::{
+    differential::{Compared, Differential},
+    random::random,
+    replay::{BackendKind, Backends, Options, replay},
+};
 use tempfile::TempDir;
 
 /// So many steps a run.
 const STEPS: usize = 300;
+
+/// The same for the store, whose watches are waited for more often.
+const STORE_STEPS: usize = 120;
 
 /// The seeds to run.
 fn seeds() -> std::ops::Range<u64> {
@@ -39,4 +46,28 @@ async fn embedded_does_as_etcd_does() {
     println!("{all} are alike on etcd, in memory and in a directory");
     assert!(all.errors > all.steps / 50, "{all}: too few errors to tell");
     assert!(all.events > all.steps / 10, "{all}: too few events to tell");
+}
+
+/// The store, too: on every backend each step comes to what the model of it says.
+async fn does_as_the_model_says(kind: BackendKind) {
+    let scenarios: Vec<_> = seeds().map(|seed| random(seed, STORE_STEPS).unwrap()).collect();
+    let report =
+        replay(scenarios, &Backends::new(kind), Options::default().with_own(true), |_| {}).await.unwrap();
+    let failed: Vec<_> = report.scenarios.iter().filter(|scenario| !scenario.passed()).collect();
+    assert!(failed.is_empty(), "{}", failed[0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_store_in_memory_does_as_the_model_says() {
+    does_as_the_model_says(BackendKind::Memory).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_store_in_a_directory_does_as_the_model_says() {
+    does_as_the_model_says(BackendKind::Durable).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_store_on_etcd_does_as_the_model_says() {
+    does_as_the_model_says(BackendKind::Etcd).await;
 }

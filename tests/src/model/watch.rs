@@ -162,6 +162,11 @@ impl Model {
         Performed::nothing()
     }
 
+    /// How many events have not been taken, and whether the watch has ended.
+    pub(crate) fn pending(&self, id: &str) -> (usize, bool) {
+        self.watches.get(id).map_or((0, true), |watch| (watch.queue.len(), watch.closed))
+    }
+
     /// Events that have not been taken, at most `wanted`.
     pub(super) fn events(&mut self, id: &str, wanted: usize) -> Result<Performed> {
         let (events, closed) = self.take(id, wanted)?;

@@ -28,6 +28,8 @@ pub struct Options {
     pub trace: bool,
     /// Revisions to put before each scenario; at least 1.
     pub pad: u32,
+    /// The expectations are kubestore's already.
+    pub own: bool,
 }
 
 impl Options {
@@ -42,6 +44,13 @@ impl Options {
     #[must_use]
     pub fn with_trace(mut self, trace: bool) -> Self {
         self.trace = trace;
+        self
+    }
+
+    /// Whether what is expected is what kubestore should do, rather than what the reference did.
+    #[must_use]
+    pub fn with_own(mut self, own: bool) -> Self {
+        self.own = own;
         self
     }
 
@@ -99,7 +108,7 @@ async fn run_one(seat: &mut Seat, loaded: &Loaded, options: Options) -> Scenario
         problem: None,
         failures: Vec::new(),
     };
-    let scenario = differences::applied(&loaded.scenario);
+    let scenario = if options.own { loaded.scenario.clone() } else { differences::applied(&loaded.scenario) };
     report.revision_only = differences::revision_only(&scenario.steps);
     match expect(seat, scenario, options).await {
         Ok(failures) => report.failures = failures,

@@ -23,7 +23,7 @@ impl Harness for Etcd {
         let process = if isolation == Isolation::Shared {
             Process::Shared(shared().await)
         } else {
-            Process::Own(start().await)
+            Process::Own(Box::new(start().await))
         };
         let kv = connect(process.endpoint()).await;
         Ok(Box::new(Running { kv: Some(kv), process }))
@@ -33,7 +33,7 @@ impl Harness for Etcd {
 #[derive(Debug)]
 enum Process {
     Shared(Arc<EtcdProcess>),
-    Own(EtcdProcess),
+    Own(Box<EtcdProcess>),
 }
 
 impl Process {
