@@ -1,7 +1,7 @@
 //! Looking into directories, and repairing damaged ones.
 
 #![cfg(feature = "durable")]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod common;
 

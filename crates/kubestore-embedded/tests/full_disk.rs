@@ -1,7 +1,7 @@
 //! A real disk that is full: a small tmpfs, mounted in a namespace of its own, which goes with the process.
 
 #![cfg(all(feature = "durable", target_os = "linux"))]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod common;
 

@@ -62,9 +62,13 @@ impl FjallBase {
 
     /// Waits while tables are behind. `fjall` would wait inside a write, and for ever if the disk took no more tables.
     fn wait_for_tables(&self) -> Result<(), BoxError> {
-        let entries = &self.opened()?.entries;
+        let Open { entries, database } = self.opened()?;
         let started = Instant::now();
         while entries.sealed_memtable_count() > SEALED_MEMTABLES || entries.l0_table_count() > FRESH_TABLES {
+            // A database that has failed refuses the write by itself.
+            if database.persist(PersistMode::Buffer).is_err() {
+                break;
+            }
             if started.elapsed() > TABLES_PATIENCE {
                 return Err("no more tables are written; the disk takes none, or is far too slow".into());
             }
@@ -164,10 +168,10 @@ impl Base for FjallBase {
         }
         self.finish_reclaiming();
         let Ok(open) = self.opened() else { return };
-        let (entries, path) = (open.entries.clone(), self.path.clone());
+        let (database, entries, path) = (open.database.clone(), open.entries.clone(), self.path.clone());
         let started = std::thread::Builder::new()
             .name("kubestore-reclaim".to_owned())
-            .spawn(move || reclaim(&entries, &path));
+            .spawn(move || reclaim(&database, &entries, &path));
         match started {
             Ok(thread) => self.reclaiming = Some(thread),
             Err(error) => tracing::warn!(%error, "no thread to give space back to the file system with"),
@@ -192,21 +196,23 @@ impl fmt::Debug for FjallBase {
 }
 
 /// Rewrites the tables without what was removed. Reads and writes go on meanwhile.
-fn reclaim(entries: &Keyspace, path: &Path) {
+fn reclaim(database: &Database, entries: &Keyspace, path: &Path) {
     let before = entries.disk_space();
-    match rewrite(entries, path) {
+    match rewrite(database, entries, path) {
         Ok(()) => tracing::debug!(before, after = entries.disk_space(), "gave space back to the file system"),
         Err(error) => tracing::warn!(%error, "giving space back to the file system failed"),
     }
 }
 
-fn rewrite(entries: &Keyspace, path: &Path) -> fjall::Result<()> {
+fn rewrite(database: &Database, entries: &Keyspace, path: &Path) -> fjall::Result<()> {
     // The removals themselves are still in memory; they count once they are in a table.
     entries.rotate_memtable()?;
     for _ in 0..FLUSH_POLLS {
         if entries.sealed_memtable_count() == 0 {
             break;
         }
+        // Fails once a table could not be written; then there is nothing to wait for.
+        database.persist(PersistMode::Buffer)?;
         std::thread::sleep(FLUSH_POLL);
     }
     // What is written before the old tables go is at most what all of them take. A failure on the way would leave its

@@ -101,7 +101,7 @@ async fn of_a_batch_that_is_too_large_for_the_disk_the_deletions_are_done() {
     };
     let (refused, _, ()) = tokio::join!(join_all(large), join_all(deletions), release);
     assert!(first.await.unwrap().is_ok());
-    assert!(refused.iter().any(|outcome| *outcome == Err(KvErrorKind::NoSpace)), "{refused:?}");
+    assert!(refused.contains(&Err(KvErrorKind::NoSpace)), "{refused:?}");
     let keys = rig.keys().await;
     let done = refused.iter().filter(|outcome| outcome.is_ok()).count();
     assert_eq!(keys.iter().filter(|key| key.starts_with("large/")).count(), done);
