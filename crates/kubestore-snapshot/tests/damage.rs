@@ -128,3 +128,58 @@ async fn no_number_is_believed() {
         }
     }
 }
+
+/// Either of the two first pages will do; without them there is nothing.
+#[tokio::test]
+async fn one_of_the_first_pages_is_enough() {
+    let whole = common::cluster("snapshot.db");
+    let right = read_all(&Snapshot::from_bytes(whole.clone(), ignoring()).await.unwrap()).await;
+    let mut altered = whole;
+    for (at, others) in [(24, true), (PAGE + 24, false)] {
+        altered[at] ^= 0xff;
+        let opened = Snapshot::from_bytes(altered.clone(), ignoring()).await;
+        if others {
+            assert_eq!(read_all(&opened.unwrap()).await, right);
+            continue;
+        }
+        let error = opened.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.page(), error.offset()),
+            (SnapshotErrorKind::Damaged, Some(0), Some(0))
+        );
+    }
+}
+
+/// The error says where, in words and in numbers.
+#[tokio::test]
+async fn the_place_of_the_damage_is_told() {
+    let whole = common::cluster("snapshot.db");
+    // Leaves of many elements are those of the bucket of keys.
+    let leaf = (2..whole.len() / PAGE)
+        .find(|page| {
+            whole[page * PAGE + 8] == 2 && whole[page * PAGE + 10] > 1 && whole[page * PAGE + 12] == 0
+        })
+        .unwrap();
+    let at = u64::try_from(leaf * PAGE).unwrap();
+    let page = u64::try_from(leaf).unwrap();
+    for (offset, byte, told, what) in [
+        (0, 0xee, 0, "the page says that it is page"),
+        (8, 0x10, 8, "the page is of kind 0x10"),
+        (11, 0xff, 10, "elements do not fit"),
+        (12, 0xff, 12, "beyond the end of the file"),
+        (16 + 3, 0x01, 16, "element 0 is of kind"),
+        (16 + 7, 0x01, 16, "reaches beyond its page"),
+        (16 + 4, 0x00, 16, "lies over another one"),
+    ] {
+        let mut altered = whole.clone();
+        altered[leaf * PAGE + offset] = byte;
+        let error = Snapshot::from_bytes(altered, ignoring()).await.unwrap_err();
+        assert_eq!(error.kind(), SnapshotErrorKind::Damaged, "{error}");
+        assert_eq!((error.page(), error.offset()), (Some(page), Some(at + told)), "{error}");
+        assert!(error.to_string().contains(what), "{error}");
+        assert!(error.to_string().contains(&format!("page {page}, file offset {}: ", at + told)), "{error}");
+    }
+    let cut = whole[..leaf * PAGE].to_vec();
+    let error = Snapshot::from_bytes(cut, ignoring()).await.unwrap_err();
+    assert_eq!((error.kind(), error.page()), (SnapshotErrorKind::Truncated, Some(page)), "{error}");
+}

@@ -11,6 +11,7 @@ mod plan;
 mod rotation;
 mod rules;
 mod secrecy;
+mod snapshot;
 mod transfer;
 mod verify;
 mod writers;
