@@ -1,23 +1,30 @@
 //! One client: what it does next depends on its dice and on what it was told.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use futures_util::TryStreamExt as _;
-use kubestore_conformance::history::HistoryKv;
+use kubestore_conformance::{history::HistoryKv, storage::Pod};
 use kubestore_kv::{
     DeleteRequest, GetRequest, KeyValue, Kv as _, KvErrorKind, ListRequest, PutRequest, Revision,
     WriteOutcome,
 };
 
-use super::{KEPT, PREFIX, Shared, Tally, counter::Counters};
+use super::{
+    KEPT, PREFIX, Shared, Tally,
+    counter::{self, Counters},
+};
+use kubestore_store::Store;
+
 use crate::dice::Dice;
 
 /// Works until it is stopped.
 pub(super) async fn work(kv: HistoryKv, shared: Shared, counters: Counters, dice: Dice) -> Tally {
     let known = vec![Known::Nothing; shared.workload.keys];
     let (steps, pause, stop) = (shared.workload.steps, shared.workload.pause, shared.stop);
+    let kv = Arc::new(kv);
+    let store = counter::store(Arc::clone(&kv));
     let mut client =
-        Client { kv, counters, dice, known, head: Revision(1), written: 0, tally: Tally::default() };
+        Client { kv, store, counters, dice, known, head: Revision(1), written: 0, tally: Tally::default() };
     for _ in 0..steps {
         if *stop.borrow() {
             break;
@@ -62,7 +69,8 @@ enum Known {
 }
 
 struct Client {
-    kv: HistoryKv,
+    kv: Arc<HistoryKv>,
+    store: Store<Pod>,
     counters: Counters,
     dice: Dice,
     known: Vec<Known>,
@@ -143,7 +151,7 @@ impl Client {
     async fn count(&mut self) {
         let number = self.dice.below(self.counters.len());
         let begun = Instant::now();
-        let result = self.counters.step(&self.kv, number).await;
+        let result = self.counters.step(&self.kv, &self.store, number).await;
         self.tally.note(begun, result);
     }
 

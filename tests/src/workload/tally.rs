@@ -6,7 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kubestore_kv::KvError;
+use kubestore_core::{ErrorKind, StorageError};
+use kubestore_kv::{KvError, KvErrorKind};
 
 use super::by_kind;
 
@@ -23,9 +24,31 @@ pub struct Tally {
     pub reopened: usize,
 }
 
+/// An error, as far as it is counted.
+#[derive(Debug)]
+pub(super) struct Failed {
+    kind: String,
+    /// Whether a write may have been applied nevertheless.
+    pub(super) is_unknown: bool,
+}
+
+impl From<KvError> for Failed {
+    fn from(error: KvError) -> Self {
+        let kind = error.kind();
+        Self { kind: format!("{kind:?}"), is_unknown: kind == KvErrorKind::OutcomeUnknown }
+    }
+}
+
+impl From<StorageError> for Failed {
+    fn from(error: StorageError) -> Self {
+        let kind = error.kind();
+        Self { kind: format!("{kind:?} of the store"), is_unknown: kind == ErrorKind::OutcomeUnknown }
+    }
+}
+
 impl Tally {
     /// Notes what an operation that began at `begun` came to.
-    pub(super) fn note<T>(&mut self, begun: Instant, result: Result<T, KvError>) -> Option<T> {
+    pub(super) fn note<T>(&mut self, begun: Instant, result: Result<T, impl Into<Failed>>) -> Option<T> {
         self.longest = self.longest.max(begun.elapsed());
         match result {
             Ok(answer) => {
@@ -33,7 +56,7 @@ impl Tally {
                 Some(answer)
             }
             Err(error) => {
-                *self.errors.entry(format!("{:?}", error.kind())).or_default() += 1;
+                *self.errors.entry(error.into().kind).or_default() += 1;
                 None
             }
         }
