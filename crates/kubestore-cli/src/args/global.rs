@@ -4,6 +4,8 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args};
 
+use super::etcd::EtcdArgs;
+
 /// Where the objects are and how they are kept.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Storage options")]
@@ -11,10 +13,6 @@ pub(crate) struct GlobalArgs {
     /// Keep the objects in this directory [default: kubestore in the user's data home]
     #[arg(long, global = true, value_name = "DIR", conflicts_with = "endpoints")]
     pub(crate) data_dir: Option<PathBuf>,
-
-    /// Keep the objects in the etcd at these addresses [env: KUBESTORE_ENDPOINTS]
-    #[arg(long, global = true, value_name = "URL,…", value_delimiter = ',')]
-    pub(crate) endpoints: Vec<String>,
 
     /// Read this snapshot of an etcd (etcdctl snapshot save, or the file member/snap/db of a stopped one)
     #[arg(long, global = true, value_name = "FILE", conflicts_with_all = ["data_dir", "endpoints"])]
@@ -39,6 +37,9 @@ pub(crate) struct GlobalArgs {
     /// Log to standard error; twice for more, three times for everything
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
+
+    #[command(flatten)]
+    pub(crate) etcd: EtcdArgs,
 }
 
 /// A number of seconds, or one with a unit.

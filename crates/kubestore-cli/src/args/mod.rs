@@ -2,9 +2,11 @@
 
 mod commands;
 mod encryption;
+mod etcd;
 mod global;
 mod key;
 mod look;
+mod transfer;
 
 use clap::{Parser, Subcommand};
 
@@ -18,6 +20,7 @@ pub(crate) use encryption::{
 pub(crate) use global::GlobalArgs;
 pub(crate) use key::KeyArg;
 pub(crate) use look::{DecodeArgs, DiffArgs, DocumentFormat, HistoryArgs, InspectArgs, KeysArgs, KeysFormat};
+pub(crate) use transfer::{CheckArgs, ExportArgs, ImportArgs, Leases};
 
 /// Reads and writes Kubernetes objects where an API server keeps them: in etcd, or in a directory of your own.
 #[derive(Debug, Parser)]
@@ -43,6 +46,9 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     Keys(KeysArgs),
     Decode(DecodeArgs),
+    Check(CheckArgs),
+    Export(ExportArgs),
+    Import(ImportArgs),
     Encryption(EncryptionArgs),
 }
 

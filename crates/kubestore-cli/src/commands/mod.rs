@@ -13,14 +13,17 @@ mod merge;
 mod plan;
 mod read;
 mod show;
+mod transfer;
 mod watch;
 
 use anyhow::Result;
+use kubestore_admin::Scope;
 
 use crate::{
     args::{Cli, Command, GlobalArgs},
+    failure::Usage,
     input,
-    session::{Access, Session},
+    session::{Access, Session, read_encryption},
 };
 
 /// Does what the command line says.
@@ -54,6 +57,16 @@ pub(crate) async fn run(cli: Cli) -> Result<()> {
             on(global, Access::Read, async |session| look::keys(session, args).await).await
         }
         Command::Decode(args) => look::decode(global, args).await,
+        Command::Check(args) => {
+            let config = read_encryption(global)?;
+            on(global, Access::Read, async |session| transfer::check(session, config, args).await).await
+        }
+        Command::Export(args) => {
+            on(global, Access::Read, async |session| transfer::export(session, args).await).await
+        }
+        Command::Import(args) => {
+            on(global, Access::Make, async |session| transfer::import(session, args).await).await
+        }
         Command::Encryption(args) => encryption::run(global, args).await,
         Command::Watch(args) => {
             on(global, Access::Read, async |session| watch::run(session, args).await).await
@@ -71,4 +84,11 @@ async fn on(
     let result = command(&mut session).await;
     session.close().await;
     result
+}
+
+/// The part of the store that is named by resources; all of it if none is.
+fn scope(session: &Session, resources: &[String]) -> Result<Scope> {
+    let names = resources.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+    let scope = Scope::new(session.prefix()).only(names);
+    Ok(scope.map_err(|error| Usage::new(format!("--resource: {error}")))?)
 }

@@ -9,7 +9,12 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use directories::ProjectDirs;
-use kubestore::{embedded::Embedded, etcd::EtcdKv, kv::Kv, snapshot::Snapshot};
+use kubestore::{
+    embedded::Embedded,
+    etcd::{EtcdKv, EtcdctlOptions},
+    kv::Kv,
+    snapshot::Snapshot,
+};
 
 use crate::{args::GlobalArgs, failure::Usage};
 
@@ -43,39 +48,50 @@ pub(super) async fn open(global: &GlobalArgs, access: Access) -> Result<Backend>
                            bring there what is in the snapshot with export and import";
             return Err(Usage::new(message).into());
         }
+        needs_no_etcd(global, "--snapshot")?;
         return Ok(Backend { kv: Arc::new(Snapshot::open(file).await?), engine: None });
     }
-    match endpoints(global) {
-        Some(endpoints) => {
-            Ok(Backend { kv: Arc::new(connect(endpoints, global.timeout).await?), engine: None })
-        }
-        None => {
-            let engine = open_directory(global.data_dir.as_deref(), access).await?;
-            Ok(Backend { kv: Arc::new(engine.clone()), engine: Some(engine) })
-        }
-    }
-}
-
-/// The addresses on the command line, or those in the environment if no directory is named.
-fn endpoints(global: &GlobalArgs) -> Option<Vec<String>> {
-    let named = |endpoints: Vec<String>| {
-        let endpoints: Vec<_> =
-            endpoints.into_iter().filter(|endpoint| !endpoint.trim().is_empty()).collect();
-        (!endpoints.is_empty()).then_some(endpoints)
-    };
-    if !global.endpoints.is_empty() {
-        // Empty ones too are refused by the connection, not taken for none.
-        return Some(global.endpoints.clone());
-    }
     if global.data_dir.is_some() {
-        return None;
+        needs_no_etcd(global, "--data-dir")?;
+    } else if let Some(options) = etcd_options(global)? {
+        return Ok(Backend { kv: Arc::new(connect(options, global.timeout).await?), engine: None });
     }
-    let text = env::var(ENDPOINTS).ok()?;
-    named(text.split(',').map(str::to_owned).collect())
+    let engine = open_directory(global.data_dir.as_deref(), access).await?;
+    Ok(Backend { kv: Arc::new(engine.clone()), engine: Some(engine) })
 }
 
-async fn connect(endpoints: Vec<String>, timeout: Option<Duration>) -> Result<EtcdKv> {
-    let builder = EtcdKv::builder().endpoints(endpoints).dial_timeout(timeout.unwrap_or(DIAL_TIMEOUT));
+/// Refuses options that would be of no effect.
+fn needs_no_etcd(global: &GlobalArgs, named: &str) -> Result<()> {
+    match global.etcd.given() {
+        Some(option) => {
+            Err(Usage::new(format!("{option} is of an etcd, and {named} names none; leave one out")).into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// How to reach an etcd, by the command line and then by the environment; none if neither names one.
+fn etcd_options(global: &GlobalArgs) -> Result<Option<EtcdctlOptions>> {
+    let mut options = global.etcd.options();
+    if options.endpoints.is_empty() {
+        let text = env::var(ENDPOINTS).unwrap_or_default();
+        let named = text.split(',').map(str::trim).filter(|endpoint| !endpoint.is_empty());
+        options.endpoints = named.map(str::to_owned).collect();
+    }
+    let options = options.or(EtcdctlOptions::from_env()?);
+    if !options.endpoints.is_empty() {
+        return Ok(Some(options));
+    }
+    match global.etcd.given() {
+        Some(option) => {
+            Err(Usage::new(format!("{option} is of an etcd; name its addresses with --endpoints")).into())
+        }
+        None => Ok(None),
+    }
+}
+
+async fn connect(options: EtcdctlOptions, timeout: Option<Duration>) -> Result<EtcdKv> {
+    let builder = options.builder()?.dial_timeout(timeout.unwrap_or(DIAL_TIMEOUT));
     let builder = match timeout {
         Some(timeout) => builder.request_timeout(timeout).retry_for(timeout),
         None => builder,

@@ -10,13 +10,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use kubestore::transform::EncryptionConfig;
-use kubestore_admin::Scope;
 
 use crate::{
-    args::{EncryptionArgs, EncryptionCommand, GlobalArgs, ScopeArgs},
+    args::{EncryptionArgs, EncryptionCommand, GlobalArgs},
     commands::on,
     failure::Usage,
-    session::{Access, Session, read_encryption},
+    session::{Access, read_encryption},
 };
 
 pub(super) async fn run(global: &GlobalArgs, args: &EncryptionArgs) -> Result<()> {
@@ -42,12 +41,6 @@ pub(super) async fn run(global: &GlobalArgs, args: &EncryptionArgs) -> Result<()
 fn needed_config(global: &GlobalArgs) -> Result<EncryptionConfig> {
     let missing = "--encryption-config is needed: name the configuration that the API servers have";
     read_encryption(global)?.ok_or_else(|| Usage::new(missing).into())
-}
-
-fn scope(session: &Session, args: &ScopeArgs) -> Result<Scope> {
-    let names = args.resources.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
-    let scope = Scope::new(session.prefix()).only(names);
-    Ok(scope.map_err(|error| Usage::new(format!("--resource: {error}")))?)
 }
 
 /// How long a store may be away.

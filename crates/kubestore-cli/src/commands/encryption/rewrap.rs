@@ -12,10 +12,10 @@ use anyhow::{Result, bail};
 use kubestore::transform::EncryptionConfig;
 use kubestore_admin::{RewrapCounts, RewrapOptions, RewrapReport, rewrap};
 
-use super::{patience, scope};
+use super::patience;
 use crate::{
     args::{ReportFormat, RewrapArgs},
-    commands::{bar::Bar, show},
+    commands::{bar::Bar, scope, show},
     failure::AlreadyTold,
     session::Session,
 };
@@ -28,7 +28,7 @@ pub(super) async fn run(
     timeout: Option<Duration>,
     args: &RewrapArgs,
 ) -> Result<()> {
-    let scope = scope(session, &args.scope)?;
+    let scope = scope(session, &args.scope.resources)?;
     let (bar, written) = (Bar::new(true), Arc::new(AtomicU64::new(0)));
     let options = RewrapOptions::default()
         .concurrency(args.concurrency.into())

@@ -6,10 +6,9 @@ use anyhow::Result;
 use kubestore::transform::EncryptionConfig;
 use kubestore_admin::{Census, CensusOptions, CensusRow, Standing, census};
 
-use super::scope;
 use crate::{
     args::{ReportFormat, StatusArgs},
-    commands::{bar::Bar, show},
+    commands::{bar::Bar, scope, show},
     session::Session,
 };
 
@@ -18,7 +17,7 @@ pub(super) async fn run(
     config: Option<EncryptionConfig>,
     args: &StatusArgs,
 ) -> Result<()> {
-    let scope = scope(session, &args.scope)?;
+    let scope = scope(session, &args.scope.resources)?;
     let bar = Bar::new(false);
     let options = CensusOptions::default().on_progress(bar.observer());
     let options = match &config {

@@ -4,10 +4,9 @@ use anyhow::Result;
 use kubestore::transform::EncryptionConfig;
 use kubestore_admin::{VerifyCounts, VerifyOptions, verify};
 
-use super::scope;
 use crate::{
     args::{ReportFormat, VerifyArgs},
-    commands::{bar::Bar, show},
+    commands::{bar::Bar, scope, show},
     failure::AlreadyTold,
     session::Session,
 };
@@ -15,7 +14,7 @@ use crate::{
 const COLUMNS: [&str; 6] = ["RESOURCE", "SEEN", "OPEN", "STALE", "FAILED", "WHY"];
 
 pub(super) async fn run(session: &mut Session, config: &EncryptionConfig, args: &VerifyArgs) -> Result<()> {
-    let scope = scope(session, &args.scope)?;
+    let scope = scope(session, &args.scope.resources)?;
     let bar = Bar::new(false);
     let options = VerifyOptions::default().on_progress(bar.observer());
     let report = verify(session.kv(), scope, config, &options).await;

@@ -9,14 +9,14 @@ use std::{
 use anyhow::{Context, Result};
 use futures_util::TryStreamExt;
 use kubestore::{kv::KeyValue, snapshot::Snapshot};
-use kubestore_admin::{DiffOptions, Difference, Scope, diff};
+use kubestore_admin::{DiffOptions, Difference, diff};
 use serde::Serialize;
 
 use super::{found, patch};
 use crate::{
     args::{DiffArgs, ReportFormat},
-    commands::{bar::Bar, show},
-    failure::{AlreadyTold, Usage},
+    commands::{bar::Bar, scope, show},
+    failure::AlreadyTold,
     object::Opener,
     output::to_yaml,
     session::Session,
@@ -48,9 +48,7 @@ struct State {
 }
 
 pub(super) async fn run(session: &mut Session, from: &Path, args: &DiffArgs) -> Result<()> {
-    let names = args.resources.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
-    let scope = Scope::new(session.prefix()).only(names);
-    let scope = scope.map_err(|error| Usage::new(format!("--resource: {error}")))?;
+    let scope = scope(session, &args.resources)?;
     let before = Snapshot::open(from).await?;
     let bar = Bar::new(false);
     let options = DiffOptions::default().on_progress(bar.observer());
