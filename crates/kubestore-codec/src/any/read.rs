@@ -4,18 +4,23 @@ use bytes::Bytes;
 use kubestore_core::{Codec as _, CodecError, Found, Versioner as _, Wanted};
 use serde::de::DeserializeOwned;
 
-use crate::{JsonCodec, Unstructured, UnstructuredCodec, UnstructuredVersioner};
 #[cfg(feature = "cbor")]
-use crate::{
-    cbor,
-    sniff::{Encoding, sniff},
-};
+use crate::cbor;
+#[cfg(feature = "protobuf")]
+use crate::protobuf;
+#[cfg(any(feature = "cbor", feature = "protobuf"))]
+use crate::sniff::{Encoding, sniff};
+use crate::{JsonCodec, Unstructured, UnstructuredCodec, UnstructuredVersioner};
 
 /// The object as a type of serde.
 pub(crate) fn decode<T: DeserializeOwned>(data: &Bytes) -> Result<T, CodecError> {
     #[cfg(feature = "cbor")]
     if sniff(data) == Encoding::Cbor {
         return cbor::CborCodec::<T>::new().read(data);
+    }
+    #[cfg(feature = "protobuf")]
+    if sniff(data) == Encoding::Protobuf {
+        return protobuf::ProtobufCodec::<T>::new().read(data);
     }
     JsonCodec::<T>::new().read(data)
 }
@@ -25,6 +30,10 @@ pub(crate) fn skim<'a>(data: &'a [u8], wanted: &Wanted) -> Result<Option<Found<'
     #[cfg(feature = "cbor")]
     if sniff(data) == Encoding::Cbor {
         return cbor::UnstructuredCborCodec.skim(data, wanted);
+    }
+    #[cfg(feature = "protobuf")]
+    if sniff(data) == Encoding::Protobuf {
+        return protobuf::UnstructuredProtobufCodec.skim(data, wanted);
     }
     UnstructuredCodec.skim(data, wanted)
 }

@@ -6,14 +6,15 @@ use bytes::Bytes;
 use kubestore_core::{Codec, CodecError};
 
 use super::{json_head, text::Text};
+#[cfg(feature = "cbor")]
+use crate::cbor;
+#[cfg(feature = "protobuf")]
+use crate::protobuf;
+#[cfg(any(feature = "cbor", feature = "protobuf"))]
+use crate::sniff::{Encoding, sniff};
 use crate::{
     Unstructured, UnstructuredCodec,
     value::{Map, Value},
-};
-#[cfg(feature = "cbor")]
-use crate::{
-    cbor,
-    sniff::{Encoding, sniff},
 };
 
 /// What is read of an object. Texts are borrowed from its stored bytes where they can be.
@@ -53,6 +54,10 @@ impl Head {
         #[cfg(feature = "cbor")]
         if sniff(&data) == Encoding::Cbor {
             return Ok(Self::new(data.clone(), cbor::head(&data)?));
+        }
+        #[cfg(feature = "protobuf")]
+        if sniff(&data) == Encoding::Protobuf {
+            return Ok(Self::new(data.clone(), protobuf::head(&data)?));
         }
         let Some(head) = json_head::read(&data) else { return Self::of_odd_json(data) };
         Ok(Self::new(data.clone(), head))

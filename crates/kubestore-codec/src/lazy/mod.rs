@@ -8,7 +8,7 @@ mod opaque;
 mod text;
 
 pub use codec::LazyCodec;
-#[cfg(feature = "cbor")]
+#[cfg(any(feature = "cbor", feature = "protobuf"))]
 pub(crate) use head::HeadRef;
 pub use object::Lazy;
 pub use opaque::{Opaque, OpaqueCodec, OpaqueVersioner};

@@ -178,11 +178,11 @@ impl<'a> Envelope<'a> {
 
 pub(super) fn check_type(api_version: &str, kind: &str) -> Result<(), ProtobufError> {
     let problem = if kind.is_empty() {
-        Problem::NoKind
+        Problem::NoKind { api_version: api_version.to_owned() }
     } else if api_version.is_empty() {
-        Problem::NoApiVersion
+        Problem::NoApiVersion { kind: kind.to_owned() }
     } else if api_version.bytes().filter(|byte| *byte == b'/').count() > 1 {
-        Problem::BadApiVersion
+        Problem::BadApiVersion { api_version: api_version.to_owned(), kind: kind.to_owned() }
     } else {
         return Ok(());
     };

@@ -44,6 +44,8 @@ pub enum ProtobufErrorKind {
     WrongType,
     /// Nested too deep.
     TooDeep,
+    /// A stored object has something that a rewrite would lose.
+    WouldBeLost,
 }
 
 /// Where something is in an object.
@@ -72,9 +74,16 @@ pub(super) enum Problem {
         found: u8,
         expected: u8,
     },
-    NoKind,
-    NoApiVersion,
-    BadApiVersion,
+    NoKind {
+        api_version: String,
+    },
+    NoApiVersion {
+        kind: String,
+    },
+    BadApiVersion {
+        api_version: String,
+        kind: String,
+    },
     UnknownKind {
         api_version: String,
         kind: String,
@@ -91,6 +100,10 @@ pub(super) enum Problem {
     Expected(String),
     Missing(&'static str),
     NotTaken,
+    WouldLoseField {
+        number: u32,
+    },
+    WouldLoseText,
 }
 
 impl ProtobufError {
@@ -133,12 +146,14 @@ impl ProtobufError {
         match &self.0.problem {
             Problem::NotEnvelope => ProtobufErrorKind::NotProtobuf,
             Problem::EmptyBody | Problem::Truncated => ProtobufErrorKind::Truncated,
-            Problem::NoKind | Problem::NoApiVersion | Problem::BadApiVersion | Problem::OtherType { .. } => {
-                ProtobufErrorKind::NoType
-            }
+            Problem::NoKind { .. }
+            | Problem::NoApiVersion { .. }
+            | Problem::BadApiVersion { .. }
+            | Problem::OtherType { .. } => ProtobufErrorKind::NoType,
             Problem::UnknownKind { .. } => ProtobufErrorKind::UnknownKind,
             Problem::UnknownField => ProtobufErrorKind::UnknownField,
             Problem::TooDeep => ProtobufErrorKind::TooDeep,
+            Problem::WouldLoseField { .. } | Problem::WouldLoseText => ProtobufErrorKind::WouldBeLost,
             Problem::Duplicate | Problem::Expected(_) | Problem::Missing(_) | Problem::NotTaken => {
                 ProtobufErrorKind::WrongType
             }
@@ -201,9 +216,9 @@ impl fmt::Display for ProtobufError {
             Problem::WrongWireType { found, expected } => {
                 write!(f, "wire type {found} instead of {expected}")?
             }
-            Problem::NoKind => f.write_str("the object has no kind")?,
-            Problem::NoApiVersion => f.write_str("the object has no apiVersion")?,
-            Problem::BadApiVersion => {
+            Problem::NoKind { .. } => f.write_str("the object has no kind")?,
+            Problem::NoApiVersion { .. } => f.write_str("the object has no apiVersion")?,
+            Problem::BadApiVersion { .. } => {
                 f.write_str("the object's apiVersion is not of the form group/version")?
             }
             Problem::UnknownKind { api_version, kind } => write!(
@@ -221,6 +236,15 @@ impl fmt::Display for ProtobufError {
             Problem::Expected(what) => write!(f, "expected {what}")?,
             Problem::Missing(field) => write!(f, "the field {field} is missing")?,
             Problem::NotTaken => f.write_str("not what the type takes")?,
+            Problem::WouldLoseField { number } => {
+                write!(
+                    f,
+                    "the stored object has a field number {number}, not known here, which would be lost"
+                )?;
+            }
+            Problem::WouldLoseText => {
+                f.write_str("the stored object has text that is not UTF-8, which would be lost")?;
+            }
         }
         if !self.0.path.is_empty() {
             write!(f, " in {}", self.path())?;
@@ -240,9 +264,36 @@ impl fmt::Debug for ProtobufError {
 
 impl Error for ProtobufError {}
 
+impl ProtobufError {
+    /// What Kubernetes says in this case, where it says the same of the same bytes.
+    fn status_message(&self) -> Option<String> {
+        Some(match &self.0.problem {
+            Problem::EmptyBody => "empty body".to_owned(),
+            Problem::Truncated => "unexpected EOF".to_owned(),
+            Problem::NoKind { api_version } => missing("Kind", api_version, ""),
+            Problem::NoApiVersion { kind } => missing("apiVersion", "", kind),
+            Problem::BadApiVersion { api_version, kind } => missing("apiVersion", api_version, kind),
+            Problem::UnknownKind { api_version, kind } => {
+                format!("no kind {kind:?} is registered for version {api_version:?}")
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn missing(what: &str, api_version: &str, kind: &str) -> String {
+    format!("Object '{what}' is missing in 'runtime.TypeMeta{{APIVersion:{api_version:?}, Kind:{kind:?}}}'")
+}
+
+/// An error about a stored value.
 impl From<ProtobufError> for CodecError {
     fn from(error: ProtobufError) -> Self {
-        Self::new(error.to_string())
+        let status = error.status_message();
+        let refused = Self::new("the value cannot be read as protobuf").with_source(error);
+        match status {
+            Some(status) => refused.with_status_message(status),
+            None => refused,
+        }
     }
 }
 

@@ -21,25 +21,36 @@
 //! # Ok::<(), protobuf::ProtobufError>(())
 //! ```
 
+mod codec;
 mod de;
 mod duration;
+mod entry;
 mod envelope;
 mod error;
+mod losses;
+mod metadata;
 mod quantity;
 mod release;
 mod schema;
 mod ser;
+mod skim;
 mod time;
 mod wire;
 
+use kubestore_core::CodecError;
 use serde::de::DeserializeOwned;
 
+pub use codec::{ProtobufCodec, UnstructuredProtobufCodec};
 pub use de::Deserializer;
 pub use envelope::Envelope;
 pub use error::{ProtobufError, ProtobufErrorKind};
+pub use losses::{UnknownField, check_replaceable, has_unknown_fields, unknown_fields};
+pub use metadata::{Metadata, OwnerReference};
 pub use release::Release;
 pub use schema::MessageType;
 pub use ser::{Serializer, to_vec, to_vec_as};
+
+use crate::lazy::HeadRef;
 
 /// How many messages may lie in each other. Every level takes room on the stack.
 pub(crate) const MAX_MESSAGES: u8 = 100;
@@ -50,4 +61,22 @@ pub(crate) const MAX_MESSAGES: u8 = 100;
 /// The value is not an object of a kind of Kubernetes in protobuf, or does not have the form of `T`.
 pub fn from_slice<T: DeserializeOwned>(stored: &[u8]) -> Result<T, ProtobufError> {
     T::deserialize(Deserializer::new(stored)?)
+}
+
+/// Type and metadata of a stored object.
+///
+/// # Errors
+/// As [`Metadata::read`].
+pub(crate) fn head(stored: &[u8]) -> Result<HeadRef<'_>, CodecError> {
+    let metadata = Metadata::read(stored)?;
+    Ok(HeadRef {
+        api_version: metadata.api_version,
+        kind: metadata.kind,
+        name: metadata.name,
+        namespace: metadata.namespace,
+        uid: metadata.uid,
+        generation: metadata.generation,
+        labels: metadata.labels,
+        annotations: metadata.annotations,
+    })
 }

@@ -1,5 +1,10 @@
 //! Points in time as RFC 3339 has them, in UTC.
 
+use super::{
+    error::ProtobufError,
+    wire::{Payload, Reader},
+};
+
 /// Seconds since 1970 of the first moment of the year 1, which stands for no time at all.
 const NO_TIME: i64 = -62_135_596_800;
 const FIRST: i64 = -62_167_219_200;
@@ -24,6 +29,28 @@ impl Moment {
     /// Whether it stands for no time.
     pub(super) fn is_none(self) -> bool {
         self == Self::NONE
+    }
+
+    /// Reads its message. The reference keeps microseconds if it is to be `precise`, else seconds.
+    pub(super) fn read(payload: &Payload<'_>, precise: bool) -> Result<Self, ProtobufError> {
+        let bytes = payload.bytes()?;
+        if bytes.is_empty() {
+            return Ok(Self::NONE);
+        }
+        let (mut seconds, mut nanos) = (0_i64, 0);
+        let mut fields = Reader::new(bytes);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 => seconds = field.payload.int64()?,
+                2 => nanos = field.payload.int32()?,
+                _ => {}
+            }
+        }
+        let nanos = if precise { nanos / 1000 * 1000 } else { 0 };
+        // What is beyond a second is carried.
+        let carried = i64::from(nanos.div_euclid(1_000_000_000));
+        let nanos = nanos.rem_euclid(1_000_000_000).cast_unsigned();
+        Ok(Self { seconds: seconds.saturating_add(carried), nanos })
     }
 
     /// Writes it into `buffer`, with six digits of the second if it is to be `precise`. `None` outside of the years 0 to

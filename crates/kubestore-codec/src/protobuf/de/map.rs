@@ -13,9 +13,10 @@ use super::{
 use crate::{
     json::go_text,
     protobuf::{
+        entry::Entry,
         error::{ProtobufError, Segment},
         schema::Type,
-        wire::{Payload, Reader},
+        wire::Payload,
     },
 };
 
@@ -31,12 +32,6 @@ pub(super) struct Map<'f, 'de> {
 enum Source<'f, 'de> {
     InOrder { number: u32, first: Option<Payload<'de>>, frame: &'f mut Frame<'de> },
     Gathered(vec::IntoIter<Entry<'de>>),
-}
-
-#[derive(Clone)]
-pub(in crate::protobuf) struct Entry<'de> {
-    pub(in crate::protobuf) key: &'de [u8],
-    pub(in crate::protobuf) value: Payload<'de>,
 }
 
 impl<'f, 'de> Map<'f, 'de> {
@@ -104,27 +99,6 @@ fn gather<'de>(
     entries.dedup_by(|a, b| a.key == b.key);
     entries.reverse();
     Ok(entries)
-}
-
-impl<'de> Entry<'de> {
-    /// Takes an entry apart. What it does not have is zero.
-    pub(in crate::protobuf) fn read(payload: &Payload<'de>, of: Type) -> Result<Self, ProtobufError> {
-        let zero = match of {
-            Type::Bool | Type::Int32 | Type::Int64 => Payload::Varint(0),
-            Type::Double => Payload::Fixed64(0),
-            _ => Payload::EMPTY,
-        };
-        let mut entry = Self { key: &[], value: zero };
-        let mut fields = Reader::new(payload.bytes()?);
-        while let Some(field) = fields.next()? {
-            match field.number {
-                1 => entry.key = field.payload.bytes()?,
-                2 => entry.value = field.payload,
-                _ => {}
-            }
-        }
-        Ok(entry)
-    }
 }
 
 impl<'de> MapAccess<'de> for Map<'_, 'de> {

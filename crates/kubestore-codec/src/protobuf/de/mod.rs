@@ -28,7 +28,7 @@ use super::{
 /// and `kind` first, then the fields by their names in JSON, empty ones left out or there as in Go.
 ///
 /// Texts are borrowed from the value, unless they are not UTF-8: what is not becomes U+FFFD, as in Go's JSON. Fields of
-/// numbers that are not known are passed over.
+/// numbers that are not known are passed over; [`unknown_fields`](super::unknown_fields) finds them.
 #[derive(Clone, Debug)]
 pub struct Deserializer<'de> {
     envelope: Envelope<'de>,
@@ -56,12 +56,7 @@ impl<'de> Deserializer<'de> {
     pub fn new(stored: &'de [u8]) -> Result<Self, ProtobufError> {
         let envelope = Envelope::parse(stored)?;
         envelope.check_type()?;
-        let Some(of) = MessageType::of(envelope.api_version(), envelope.kind()) else {
-            return Err(ProtobufError::new(Problem::UnknownKind {
-                api_version: envelope.api_version().to_owned(),
-                kind: envelope.kind().to_owned(),
-            }));
-        };
+        let of = MessageType::known(envelope.api_version(), envelope.kind())?;
         Ok(Self { envelope, stored: Stored(stored), of, release: Release::default() })
     }
 

@@ -33,7 +33,10 @@ pub(super) fn visit<'de, V: Visitor<'de>>(
             Some(text) => visit_quantity(text.bytes()?, visitor),
         },
         Type::IntOrString => visit_int_or_string(payload, visitor),
-        Type::Time | Type::MicroTime => visit_time(read_time(of, payload)?, of == Type::MicroTime, visitor),
+        Type::Time | Type::MicroTime => {
+            let precise = of == Type::MicroTime;
+            visit_time(Moment::read(payload, precise)?, precise, visitor)
+        }
         Type::Duration => {
             let nanos = last(payload, 1)?.map_or(Ok(0), |nanos| nanos.int64())?;
             visit_text(duration::format(nanos), visitor)
@@ -54,7 +57,7 @@ pub(super) fn visit<'de, V: Visitor<'de>>(
 /// Whether the value is `null` in JSON.
 pub(super) fn is_null(of: Type, payload: &Payload<'_>) -> Result<bool, ProtobufError> {
     match of {
-        Type::Time | Type::MicroTime => Ok(read_time(of, payload)?.is_none()),
+        Type::Time | Type::MicroTime => Ok(Moment::read(payload, of == Type::MicroTime)?.is_none()),
         Type::RawExtension | Type::Json => Ok(raw(payload)?.is_none_or(|raw| raw.trim_ascii() == b"null")),
         Type::SchemaOrArray(_) | Type::SchemaOrTexts(_) => {
             Ok(all(payload, 2)?.is_empty() && merged(payload, 1)?.is_none())
@@ -65,7 +68,7 @@ pub(super) fn is_null(of: Type, payload: &Payload<'_>) -> Result<bool, ProtobufE
 
 /// Whether it is the time that stands for none.
 pub(super) fn is_zero_time(payload: &Payload<'_>) -> Result<bool, ProtobufError> {
-    read_time(Type::Time, payload).map(Moment::is_none)
+    Moment::read(payload, false).map(Moment::is_none)
 }
 
 /// The last occurrence of a field.
@@ -116,28 +119,6 @@ fn visit_int_or_string<'de, V: Visitor<'de>>(
         1 => visit_text(last(payload, 3)?.map_or(Ok(&[][..]), |text| text.bytes()).map(go_text)?, visitor),
         _ => Err(ProtobufError::new(Problem::Invalid("neither a number nor a text"))),
     }
-}
-
-/// The reference keeps seconds, or microseconds.
-fn read_time(of: Type, payload: &Payload<'_>) -> Result<Moment, ProtobufError> {
-    let bytes = payload.bytes()?;
-    if bytes.is_empty() {
-        return Ok(Moment::NONE);
-    }
-    let (mut seconds, mut nanos) = (0, 0);
-    let mut fields = Reader::new(bytes);
-    while let Some(field) = fields.next()? {
-        match field.number {
-            1 => seconds = field.payload.int64()?,
-            2 => nanos = field.payload.int32()?,
-            _ => {}
-        }
-    }
-    let nanos = if of == Type::Time { 0 } else { nanos / 1000 * 1000 };
-    // What is beyond a second is carried.
-    let carried = i64::from(nanos.div_euclid(1_000_000_000));
-    let nanos = nanos.rem_euclid(1_000_000_000).cast_unsigned();
-    Ok(Moment { seconds: seconds.saturating_add(carried), nanos })
 }
 
 fn visit_time<'de, V: Visitor<'de>>(

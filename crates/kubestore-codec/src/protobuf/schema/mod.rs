@@ -4,7 +4,10 @@ mod parse;
 
 use std::{fmt, sync::OnceLock};
 
-use super::release::Release;
+use super::{
+    error::{Problem, ProtobufError},
+    release::Release,
+};
 
 /// The table is read at its first use, which takes half a millisecond or less.
 pub(super) fn schema() -> &'static Schema {
@@ -191,6 +194,14 @@ impl MessageType {
     #[must_use]
     pub fn of(api_version: &str, kind: &str) -> Option<Self> {
         schema().of_kind(api_version, kind).map(Self)
+    }
+
+    /// The same, or an error that names the kind.
+    pub(super) fn known(api_version: &str, kind: &str) -> Result<Self, ProtobufError> {
+        Self::of(api_version, kind).ok_or_else(|| {
+            let (api_version, kind) = (api_version.to_owned(), kind.to_owned());
+            ProtobufError::new(Problem::UnknownKind { api_version, kind })
+        })
     }
 
     pub(super) fn index(self) -> u16 {

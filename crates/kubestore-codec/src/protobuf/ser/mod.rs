@@ -12,7 +12,7 @@ use serde::Serialize;
 use self::{sniff::TypeMeta, tree::Tree, value::ValueSerializer};
 use super::{
     envelope::{Envelope, check_type},
-    error::{Problem, ProtobufError},
+    error::ProtobufError,
     release::Release,
     schema::MessageType,
 };
@@ -93,12 +93,7 @@ impl Serializer {
         object: &T,
     ) -> Result<Vec<u8>, ProtobufError> {
         check_type(api_version, kind)?;
-        let Some(of) = MessageType::of(api_version, kind) else {
-            return Err(ProtobufError::new(Problem::UnknownKind {
-                api_version: api_version.to_owned(),
-                kind: kind.to_owned(),
-            }));
-        };
+        let of = MessageType::known(api_version, kind)?;
         let mut tree = Tree::new(self.release);
         object.serialize(ValueSerializer::of_object(&mut tree, Object { api_version, kind, of }))?;
         Ok(Envelope::new(api_version, kind, &[]).wrap(tree.len(), |out| tree.write(out)))
