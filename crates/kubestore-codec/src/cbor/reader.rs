@@ -37,7 +37,7 @@ pub(super) struct Open<'de> {
     /// Where its keys begin among those of all open maps.
     keys: usize,
     /// All keys, once they were found not to be in order.
-    seen: Option<HashSet<Cow<'de, [u8]>>>,
+    seen: Option<Box<HashSet<Cow<'de, [u8]>>>>,
 }
 
 impl Open<'_> {
@@ -215,6 +215,15 @@ impl<'de> Reader<'de> {
     }
 
     fn header(&mut self) -> Result<Header, CborError> {
+        // Nearly all headers are one byte, which is cheaper than a decoder.
+        if let Some(header) = self.data.get(self.at).and_then(|byte| short_header(*byte)) {
+            self.at += 1;
+            return Ok(header);
+        }
+        self.long_header()
+    }
+
+    fn long_header(&mut self) -> Result<Header, CborError> {
         let start = self.at;
         let rest = self.data.get(start..).unwrap_or_default();
         let mut decoder = Decoder::from(rest);
@@ -237,17 +246,12 @@ impl<'de> Reader<'de> {
 
     /// Reads tags and the header of what they are about.
     fn tags(&mut self, later: Option<Later>) -> Result<Tagged, CborError> {
-        let mut tagged = Tagged { header: Header::Break, start: self.at, later, time: None, more_tags: 0 };
+        let start = self.at;
+        let header = self.header()?;
+        let mut tagged = Tagged { header, start, later, time: None, more_tags: 0 };
         let mut first = true;
-        loop {
-            let start = self.at;
-            let header = self.header()?;
-            if let Some(time) = tagged.time {
-                time.check(header, start)?;
-            }
-            let Header::Tag(tag) = header else {
-                return Ok(Tagged { header, start, ..tagged });
-            };
+        while let Header::Tag(tag) = tagged.header {
+            let start = tagged.start;
             // As in the reference, every tag but the first counts as a level.
             tagged.more_tags += usize::from(!first);
             first = false;
@@ -258,7 +262,13 @@ impl<'de> Reader<'de> {
                 2 | 3 => return Err(CborError::new("a number of any length (tag 2 or 3)", start)),
                 _ => tagged.later = Later::of_tag(tag).or(tagged.later),
             }
+            tagged.start = self.at;
+            tagged.header = self.header()?;
+            if let Some(time) = tagged.time {
+                time.check(tagged.header, tagged.start)?;
+            }
         }
+        Ok(tagged)
     }
 
     fn open(&mut self, is_map: bool, length: Option<usize>, tagged: &Tagged) -> Result<Open<'de>, CborError> {
@@ -339,7 +349,7 @@ impl<'de> Reader<'de> {
         }
         let before = self.keys[map.keys..].last();
         if before.is_some_and(|before| (before.len(), &**before) >= (key.len(), &*key)) {
-            let seen = map.seen.insert(self.keys.drain(map.keys..).collect());
+            let seen = map.seen.insert(Box::new(self.keys.drain(map.keys..).collect()));
             return seen.insert(key);
         }
         self.keys.push(key);
@@ -395,6 +405,25 @@ impl Time {
             (Self::Text, _) => Err(CborError::new("a time (tag 0) that is not text", at)),
             (Self::Number, _) => Err(CborError::new("a time (tag 1) that is not a number", at)),
         }
+    }
+}
+
+/// A header that is all in its first byte, but for simple values.
+fn short_header(byte: u8) -> Option<Header> {
+    let (kind, number) = (byte >> 5, byte & 0x1f);
+    if number > 23 {
+        return None;
+    }
+    let length = Some(usize::from(number));
+    match kind {
+        0 => Some(Header::Positive(number.into())),
+        1 => Some(Header::Negative(number.into())),
+        2 => Some(Header::Bytes(length)),
+        3 => Some(Header::Text(length)),
+        4 => Some(Header::Array(length)),
+        5 => Some(Header::Map(length)),
+        6 => Some(Header::Tag(number.into())),
+        _ => None,
     }
 }
 
