@@ -1,5 +1,7 @@
 //! What the benchmarks share: a Pod of about 4 KiB, keys, transformers.
 
+mod cluster_pod;
+
 use std::sync::Arc;
 
 use kubestore::{
@@ -9,6 +11,7 @@ use kubestore::{
 use serde_json::{Value, json};
 
 pub use bytes::Bytes;
+pub use cluster_pod::{NODES, cluster_key, cluster_pod};
 
 /// A Pod that takes about 4 KiB as JSON, shaped like those of a cluster: labels, annotations, containers, volumes,
 /// conditions, statuses.

@@ -22,7 +22,7 @@ const STEPS: [(&str, Step); 8] = [
     ("lint", || passed(lint::run_task())),
     ("docs", || passed(docs::build())),
     ("test", || passed(test::run_task())),
-    ("bench --smoke", || passed(bench::run_task(true))),
+    ("bench --smoke", || passed(bench::run_task(&["--smoke"]))),
     ("features", || passed(features::run_task())),
     ("deny", || {
         Ok(if deny::run_task()? { Outcome::Passed } else { Outcome::Skipped("cargo-deny is not installed") })

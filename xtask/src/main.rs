@@ -36,6 +36,8 @@ usage: cargo xtask TASK
   test                 every test with a real etcd, the recordings on each backend, and `layers`
   layers               builds and runs the programs that use one layer alone
   bench [--smoke]      runs the benchmarks, or each of them once
+  bench load [FLAGS]   measures the store beside the bare client of etcd, and beside the reference with --peer FOLDER;
+                       more flags: --rounds N, --objects N, --work LIST, --codec C, --transformer T, --etcd V, --disk, --to DIR
   features             checks each library without default features and with each feature alone
   deny                 checks licences and sources of dependencies, where cargo-deny is installed
 
@@ -58,8 +60,7 @@ fn main() -> ExitCode {
 
 fn dispatch(arguments: &[&str]) -> Result<()> {
     match arguments {
-        ["bench"] => bench::run_task(false),
-        ["bench", "--smoke"] => bench::run_task(true),
+        ["bench", flags @ ..] => bench::run_task(flags),
         ["ci"] => ci::run_task(),
         ["deny"] => deny::run_task().map(|_| ()),
         ["docs"] => docs::run_task(),

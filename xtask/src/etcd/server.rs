@@ -44,6 +44,11 @@ impl Server {
         url(self.port)
     }
 
+    /// The number of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
     fn wait(&mut self, folder: &Path) -> Result<()> {
         let start = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
