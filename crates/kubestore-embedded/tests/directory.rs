@@ -8,8 +8,12 @@ mod common;
 use std::{
     collections::BTreeMap,
     fs,
-    os::unix::fs::PermissionsExt,
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt},
+        process::CommandExt,
+    },
     path::{Path, PathBuf},
+    process::Command,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -19,7 +23,7 @@ use common::{
     child::{Running, die_with_parent, tell},
     create, delete, done, events, head, put, value, value_at, watch_from,
 };
-use kubestore_embedded::Embedded;
+use kubestore_embedded::{CheckOptions, Embedded};
 use kubestore_kv::{
     GetRequest, Kv, KvError, KvErrorKind, LeaseId, ListRequest, PutRequest, Revision, WatchGroup,
     WatchRequest,
@@ -301,6 +305,9 @@ async fn only_its_owner_may_enter_a_directory() {
     let made = parent.path().join("new").join("data-dir");
     drop(open(&made).await);
     assert_eq!((mode(&made), mode(&made.join("data"))), (0o700, 0o700));
+    for file in ["FORMAT", "lock", "acknowledged", "reserve"] {
+        assert_eq!(mode(&made.join(file)), 0o600, "{file}");
+    }
     let given = parent.path().join("given");
     fs::create_dir(&given).unwrap();
     fs::set_permissions(&given, fs::Permissions::from_mode(0o755)).unwrap();
@@ -310,6 +317,58 @@ async fn only_its_owner_may_enter_a_directory() {
         (0o755, 0o700),
         "one that was there is left as it was"
     );
+}
+
+/// Not a test by itself: somebody who may not do what is tried, in the next test.
+#[tokio::test]
+async fn as_somebody_else() {
+    let Some(dir) = std::env::var_os(OTHER) else { return };
+    die_with_parent();
+    for (name, says) in [
+        ("unreadable", "give this user the right to write it"),
+        ("unwritable", "give this user the right to write it"),
+        ("unwritable/new", "give this user the right to write it"),
+    ] {
+        let error = refused(&Path::new(&dir).join(name)).await;
+        assert_eq!(error.kind(), KvErrorKind::PermissionDenied, "{error:?}");
+        assert!(error.message().contains(says), "{error}");
+        assert!(std::error::Error::source(&error).is_some(), "{error:?}");
+    }
+    let error =
+        Embedded::check(Path::new(&dir).join("unreadable"), CheckOptions::default()).await.unwrap_err();
+    assert_eq!(error.kind(), KvErrorKind::PermissionDenied, "{error:?}");
+    tell("\ndone");
+}
+
+const OTHER: &str = "KUBESTORE_TEST_OTHER";
+
+#[tokio::test]
+async fn a_directory_of_somebody_else_is_refused_and_left_as_it_is() {
+    let dir = TempDir::new().unwrap();
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    for name in ["unreadable", "unwritable"] {
+        create(&open(&dir.path().join(name)).await, "a", "1").await;
+    }
+    let before = contents(dir.path());
+    set(dir.path(), 0o755);
+    set(&dir.path().join("unreadable"), 0o000);
+    set(&dir.path().join("unwritable"), 0o555);
+    set(&dir.path().join("unwritable/lock"), 0o444);
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "as_somebody_else", "--nocapture"]).env(OTHER, dir.path());
+    // Whoever may do everything has to become somebody who may not.
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        command.uid(65_534).gid(65_534).current_dir("/");
+    }
+    let mut child = Running::spawn(command);
+    assert!(child.tells("done"));
+    set(&dir.path().join("unreadable"), 0o700);
+    assert!(contents(dir.path()) == before);
+    set(&dir.path().join("unwritable"), 0o700);
+    set(&dir.path().join("unwritable/lock"), 0o600);
+    for name in ["unreadable", "unwritable"] {
+        assert_eq!(all(&open(&dir.path().join(name)).await, "").await, ["a=1"]);
+    }
 }
 
 /// Waits until the directory takes less than `bytes`. Nobody tells when: it happens beside reads and writes.

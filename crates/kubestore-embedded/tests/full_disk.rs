@@ -15,7 +15,7 @@ use std::{
 
 use common::child::{Running, die_with_parent, tell};
 use futures_util::future::join_all;
-use kubestore_embedded::Embedded;
+use kubestore_embedded::{CheckOptions, Embedded};
 use kubestore_kv::{DeleteRequest, Kv, KvError, KvErrorKind, ListRequest, PutRequest, Revision};
 use tempfile::TempDir;
 
@@ -112,6 +112,42 @@ async fn as_the_process_on_a_small_disk() {
     ));
     kv.close().await;
     tell("done");
+}
+
+/// Not a test by itself: what the last one runs before and after the disk becomes one that only reads.
+#[tokio::test]
+async fn as_the_process_on_a_disk_that_only_reads() {
+    let Some(dir) = std::env::var_os(READ_ONLY) else { return };
+    let dir = Path::new(&dir).join("store");
+    if !dir.exists() {
+        put(&Embedded::open(&dir).await.unwrap(), "a".to_owned(), 1).await.unwrap();
+        return;
+    }
+    let error = Embedded::open(&dir).await.unwrap_err();
+    assert_eq!(error.kind(), KvErrorKind::ReadOnly, "{error:?}");
+    assert!(error.message().contains("it needs a file system that can be written"), "{error}");
+    let error = Embedded::open(dir.join("../new")).await.unwrap_err();
+    assert_eq!(error.kind(), KvErrorKind::ReadOnly, "{error:?}");
+    // Looking needs no more than a place for its copy.
+    let report = Embedded::check(&dir, CheckOptions::default()).await.unwrap();
+    assert!(report.is_sound() && report.keys == 1, "{report:?}");
+    tell("\ndone");
+}
+
+const READ_ONLY: &str = "KUBESTORE_TEST_READ_ONLY";
+
+#[test]
+#[ignore = "mounts a tmpfs in a namespace of its own; run it with --ignored where that is allowed"]
+fn a_disk_that_only_reads_is_refused_and_can_be_looked_into() {
+    let disk = TempDir::new().unwrap();
+    let script = "mount -t tmpfs -o size=160m tmpfs \"$1\" \
+                  && \"$2\" --exact as_the_process_on_a_disk_that_only_reads \
+                  && mount -o remount,ro \"$1\" \
+                  && exec \"$2\" --exact as_the_process_on_a_disk_that_only_reads --nocapture";
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]);
+    command.arg(disk.path()).arg(std::env::current_exe().unwrap()).env(READ_ONLY, disk.path());
+    assert!(Running::spawn(command).tells("done"));
 }
 
 #[test]

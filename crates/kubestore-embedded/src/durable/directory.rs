@@ -106,7 +106,7 @@ impl Directory {
     /// Makes what was prepared the data, for good.
     pub(crate) fn adopt(&self) -> Result<(), KvError> {
         let adopt = || {
-            let mut format = File::create(self.path.join(FORMAT_FILE))?;
+            let mut format = private().truncate(true).open(self.path.join(FORMAT_FILE))?;
             writeln!(format, "{FORMAT_NAME} {FORMAT}")?;
             format.sync_all()?;
             fs::rename(self.path.join(DATA_NEW), self.data())?;
@@ -233,14 +233,7 @@ fn check_format(path: &Path) -> Result<(), KvError> {
 /// The lock, and whether the one who had it before let go of it in order.
 fn lock(path: &Path) -> Result<(File, bool), KvError> {
     let failed = |error| io_error(path, "cannot be locked", error);
-    let mut options = OpenOptions::new();
-    let mut file = options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path.join(LOCK_FILE))
-        .map_err(failed)?;
+    let mut file = private().read(true).truncate(false).open(path.join(LOCK_FILE)).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(in_use(path, &mut file)),
@@ -330,13 +323,30 @@ pub(crate) fn base_error(path: &Path, error: BoxError) -> KvError {
     directory_error(KvErrorKind::Corrupt, path, message).with_source(error)
 }
 
-/// Makes a directory that only its owner may enter; leaves one that is there as it is.
+/// Opens a file for writing, and makes it if need be, such that only its owner may read it.
+pub(crate) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes a directory that only its owner may enter, for good; leaves one that is there as it is.
 fn make_private(path: &Path) -> io::Result<()> {
+    // Those that are made, and the one they are made in.
+    let made = path.ancestors().take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists());
+    let made: Vec<&Path> = made.filter_map(Path::parent).collect();
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder.create(path)?;
+    for parent in made {
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        File::open(parent)?.sync_all()?;
+    }
+    Ok(())
 }
 
 #[cfg(unix)]

@@ -5,12 +5,14 @@
 //! data after a power cut, but it is never ahead of it, and after the end of the process alone it is exact.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
     path::Path,
 };
 
 use xxhash_rust::xxh3::xxh3_64;
+
+use super::directory::private;
 
 const LEN: usize = 24;
 
@@ -30,8 +32,8 @@ pub(crate) struct Mark {
 impl Mark {
     /// Opens the file, or makes it.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        Ok(Self { file })
+        let mut options = private();
+        Ok(Self { file: options.read(true).truncate(false).open(path)? })
     }
 
     /// What the file says, without making or changing it.

@@ -1,10 +1,12 @@
 //! Room on the disk that is held back from writes that grow, for those which make room when the disk is full.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
+
+use super::directory::{is_full, private};
 
 /// Room that must be left besides the reserve when it is made, so that the next write does not use it up again.
 const SLACK: u64 = 4 << 20;
@@ -40,12 +42,12 @@ impl Reserve {
         }
         // Its length is the sign that it is whole: it gets its name when it is.
         let new = self.path.with_extension("new");
-        let made = private_file(&new).and_then(|file| allocate(&file, self.bytes));
+        let made = private().truncate(true).open(&new).and_then(|file| allocate(&file, self.bytes));
         match made.and_then(|()| fs::rename(&new, &self.path)) {
             Ok(()) => Ok(true),
             Err(error) => {
                 remove(&new)?;
-                if super::directory::is_full(&error) { Ok(false) } else { Err(error) }
+                if is_full(&error) { Ok(false) } else { Err(error) }
             }
         }
     }
@@ -69,20 +71,11 @@ impl Reserve {
     }
 }
 
-fn remove(path: &std::path::Path) -> io::Result<()> {
+fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
-}
-
-/// Makes an empty file that only its owner may read.
-fn private_file(path: &std::path::Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 fn allocate(file: &File, bytes: u64) -> io::Result<()> {
@@ -107,13 +100,13 @@ fn write_zeros(mut file: &File, bytes: u64) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-pub(crate) fn room(path: &std::path::Path) -> Option<u64> {
+pub(crate) fn room(path: &Path) -> Option<u64> {
     let stat = rustix::fs::statvfs(path).ok()?;
     Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
 #[cfg(not(unix))]
-pub(crate) fn room(_path: &std::path::Path) -> Option<u64> {
+pub(crate) fn room(_path: &Path) -> Option<u64> {
     None
 }
 
