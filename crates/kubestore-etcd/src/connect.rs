@@ -11,7 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-#[cfg(feature = "rustls")]
+#[cfg(any(feature = "tls", feature = "tls-aws-lc"))]
 use crate::tls::{TlsSource, handshake};
 
 /// A connection of either kind.
@@ -26,7 +26,7 @@ pub(crate) struct Target {
     host: String,
     port: u16,
     limit: Duration,
-    #[cfg(feature = "rustls")]
+    #[cfg(any(feature = "tls", feature = "tls-aws-lc"))]
     tls: Option<Arc<TlsSource>>,
 }
 
@@ -36,7 +36,7 @@ impl Target {
     pub(crate) fn new(
         url: String,
         limit: Duration,
-        #[cfg(feature = "rustls")] tls: Option<Arc<TlsSource>>,
+        #[cfg(any(feature = "tls", feature = "tls-aws-lc"))] tls: Option<Arc<TlsSource>>,
     ) -> Self {
         let (scheme, authority) = url.split_once("://").unwrap_or(("http", &url));
         let (host, port) = match authority.rsplit_once(':') {
@@ -46,7 +46,7 @@ impl Target {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = port.unwrap_or(if scheme == "https" { 443 } else { 80 });
         Self {
-            #[cfg(feature = "rustls")]
+            #[cfg(any(feature = "tls", feature = "tls-aws-lc"))]
             tls: tls.filter(|_| scheme == "https"),
             url,
             host,
@@ -70,7 +70,7 @@ impl Target {
         let failed = |error: io::Error| ConnectFailure::unavailable(&self.url, "no connection", &error);
         let tcp = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(failed)?;
         tcp.set_nodelay(true).map_err(failed)?;
-        #[cfg(feature = "rustls")]
+        #[cfg(any(feature = "tls", feature = "tls-aws-lc"))]
         if let Some(tls) = &self.tls {
             return Ok(Box::new(handshake(tcp, tls, &self.url, &self.host).await?));
         }
@@ -124,7 +124,7 @@ mod tests {
             let target = Target::new(
                 url.to_owned(),
                 Duration::ZERO,
-                #[cfg(feature = "rustls")]
+                #[cfg(any(feature = "tls", feature = "tls-aws-lc"))]
                 None,
             );
             assert_eq!((target.host.as_str(), target.port), (host, port), "{url}");

@@ -21,7 +21,7 @@ mod read;
 mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
-#[cfg(feature = "rustls")]
+#[cfg(any(feature = "tls", feature = "tls-aws-lc"))]
 mod tls;
 mod tls_options;
 mod version;

@@ -63,17 +63,20 @@ impl Shared {
     }
 }
 
-/// What one member says of itself; also its version for later.
+/// What one member says of itself; also its version for later. A connection that broke is made anew once: of a member
+/// that nobody has asked for long it may be one from before its restart.
 async fn member_status(member: &Member) -> Result<PbStatusResponse, Failure> {
-    let mut client = member.maintenance.clone();
-    match timeout(PATIENCE, client.status()).await {
-        Ok(Ok(status)) => {
-            member.learn_version(status.version());
-            Ok(status.0)
-        }
-        Ok(Err(error)) => Err(Failure::from(error)),
-        Err(_) => Err(Failure::deadline(PATIENCE)),
+    match ask_status(member).await {
+        Err(failure) if failure.is_the_members() => ask_status(member).await,
+        answered => answered,
     }
+}
+
+async fn ask_status(member: &Member) -> Result<PbStatusResponse, Failure> {
+    let mut client = member.maintenance.clone();
+    let status = timeout(PATIENCE, client.status()).await.map_err(|_| Failure::deadline(PATIENCE))??;
+    member.learn_version(status.version());
+    Ok(status.0)
 }
 
 /// Alarms of the whole cluster, by member.
@@ -111,7 +114,10 @@ impl Maintenance for EtcdKv {
                     answered = true;
                     fill(&mut shown, &status, &alarms);
                 }
-                Err(failure) => failed = Some(failure),
+                Err(failure) => {
+                    tracing::debug!(endpoint = member.url, %failure, "endpoint does not tell its state");
+                    failed = Some(failure);
+                }
             }
             shown.endpoint.clone_from(&member.url);
             all.push(shown);

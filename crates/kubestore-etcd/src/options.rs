@@ -113,7 +113,7 @@ fn normalize_one(endpoint: &str, tls: Option<&TlsOptions>) -> Result<String, KvE
                 tls.describe()
             )));
         }
-        ("https", _) if cfg!(not(feature = "rustls")) => {
+        ("https", _) if !cfg!(any(feature = "tls", feature = "tls-aws-lc")) => {
             let message =
                 format!("endpoint {endpoint}: TLS is not built in; build with the feature tls, or use http");
             return Err(KvError::new(KvErrorKind::Unsupported, OPEN, message));
@@ -174,13 +174,13 @@ mod tests {
     #[test]
     fn the_scheme_and_the_options_agree_about_tls() {
         let tls = TlsOptions::new().ca_file("/pki/ca.pem");
-        #[cfg(feature = "rustls")]
+        #[cfg(any(feature = "tls", feature = "tls-aws-lc"))]
         {
             let given = vec!["a:1".to_owned(), "https://b:2".to_owned()];
             assert_eq!(normalize(given, Some(&tls)).unwrap(), ["https://a:1", "https://b:2"]);
             assert_eq!(normalize(vec!["https://a:1".to_owned()], None).unwrap(), ["https://a:1"]);
         }
-        #[cfg(not(feature = "rustls"))]
+        #[cfg(not(any(feature = "tls", feature = "tls-aws-lc")))]
         {
             let error = normalize(vec!["https://a:1".to_owned()], None).unwrap_err();
             assert_eq!(error.kind(), KvErrorKind::Unsupported);

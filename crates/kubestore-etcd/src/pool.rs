@@ -11,7 +11,7 @@ use std::{
 use etcd_client::{Channel, Client, ConnectOptions, KvClient, LeaseClient, MaintenanceClient, WatchClient};
 use kubestore_kv::KvError;
 
-#[cfg(feature = "rustls")]
+#[cfg(any(feature = "tls", feature = "tls-aws-lc"))]
 use crate::tls::TlsSource;
 use crate::{
     auth::Tokens,
@@ -113,7 +113,7 @@ impl Pool {
         options: &EtcdOptions,
         tokens: &Arc<Tokens>,
     ) -> Result<Self, KvError> {
-        #[cfg(feature = "rustls")]
+        #[cfg(any(feature = "tls", feature = "tls-aws-lc"))]
         let tls = if urls.iter().any(|url| url.starts_with("https://")) {
             Some(Arc::new(TlsSource::new(options.tls.clone().unwrap_or_default())?))
         } else {
@@ -124,7 +124,7 @@ impl Pool {
             let target = Target::new(
                 url.clone(),
                 options.dial_timeout,
-                #[cfg(feature = "rustls")]
+                #[cfg(any(feature = "tls", feature = "tls-aws-lc"))]
                 tls.clone(),
             );
             // On the heap, so that connecting is not a large future.

@@ -1,6 +1,6 @@
 //! TLS: certificates that are good, and every way in which they are not.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-#![cfg(feature = "rustls")]
+#![cfg(any(feature = "tls", feature = "tls-aws-lc"))]
 
 mod common;
 

@@ -56,7 +56,7 @@ struct State {
     mode: Mode,
     /// How often all connections were closed, so that a cut is noticed even if it is mended at once.
     cuts: u64,
-    /// Peers of an etcd cluster, by the number that their requests begin with, whose connections are closed.
+    /// Peers of an etcd cluster, by the number that their requests name, whose connections are closed.
     blocked: HashSet<u64>,
 }
 
@@ -206,7 +206,7 @@ async fn requests(
 ) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     let mut state = shared.state.subscribe();
-    let mut first = true;
+    let mut known = false;
     loop {
         let read = from.read(&mut buffer).await?;
         let chunk = &buffer[..read];
@@ -216,9 +216,9 @@ async fn requests(
         if let Some(sent) = &shared.sent {
             sent.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(chunk);
         }
-        if std::mem::take(&mut first)
-            && let Some(from) = peer_of(chunk)
-        {
+        // A connection may begin with requests that do not say who sends them.
+        if !known && let Some(from) = peer_of(chunk) {
+            known = true;
             *peer.lock().unwrap_or_else(PoisonError::into_inner) = Some(from);
             if shared.state.borrow().blocked.contains(&from) {
                 return Ok(());
@@ -267,6 +267,10 @@ async fn hold(shared: &Shared, state: &mut watch::Receiver<State>) -> io::Result
 /// Who sent a request of one etcd to another.
 fn peer_of(request: &[u8]) -> Option<u64> {
     const HEADER: &str = "x-server-from:";
+    const METHODS: [&[u8]; 2] = [b"GET /", b"POST /"];
+    if !METHODS.iter().any(|method| request.starts_with(method)) {
+        return None;
+    }
     let text = String::from_utf8_lossy(request).to_ascii_lowercase();
     let value = text.lines().find_map(|line| line.strip_prefix(HEADER))?;
     u64::from_str_radix(value.trim(), 16).ok()
