@@ -6,7 +6,10 @@ use bytes::Bytes;
 use kubestore_core::{Codec, CodecError, Found, Object, Wanted};
 use prost::Message;
 
-use crate::protobuf::Envelope;
+use crate::{
+    Unstructured,
+    protobuf::{Envelope, ProtobufCodec, check_replaceable, from_slice},
+};
 
 /// The [`Codec`] of objects of a `prost` type, in the envelope of Kubernetes.
 ///
@@ -99,7 +102,21 @@ impl<T: Object + Message + Default> Codec<T> for ProstCodec<T> {
         })
     }
 
-    fn skim<'a>(&self, _: &'a [u8], _: &Wanted) -> Result<Option<Found<'a>>, CodecError> {
-        Ok(None)
+    fn skim<'a>(&self, data: &'a [u8], wanted: &Wanted) -> Result<Option<Found<'a>>, CodecError> {
+        self.open(data)?;
+        ProtobufCodec::<Unstructured>::new().skim(data, wanted)
+    }
+
+    fn replaceable(&self, stored: &[u8]) -> Result<(), CodecError> {
+        let written = self.encode(&self.decode(Bytes::copy_from_slice(stored))?)?;
+        if written == stored {
+            return Ok(());
+        }
+        check_replaceable(stored)?;
+        // The table of messages may know fields that the type does not.
+        if from_slice::<Unstructured>(stored)? != from_slice::<Unstructured>(&written)? {
+            return Err(CodecError::new("the stored object has fields that its type does not know"));
+        }
+        Ok(())
     }
 }
