@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt, io};
 
+use kubestore::StorageError;
+
 /// A command line that cannot be meant. Exits with 2, as those do that the parser refuses.
 #[derive(Debug)]
 pub(crate) struct Usage(String);
@@ -39,8 +41,23 @@ pub(crate) fn line(error: &anyhow::Error) -> String {
 
 /// What failed and its causes, each thing said once.
 pub(crate) fn chain(error: &anyhow::Error) -> String {
+    join(error.chain())
+}
+
+/// Why a store could not do something, and the causes of that, without what it was and with which key.
+pub(crate) fn causes(error: &StorageError) -> String {
+    let (mut causes, mut next) = (Vec::new(), error.source());
+    while let Some(cause) = next {
+        causes.push(cause);
+        next = cause.source();
+    }
+    let causes = join(causes.into_iter());
+    if causes.is_empty() { error.message().to_owned() } else { causes }
+}
+
+fn join<'a>(causes: impl Iterator<Item = &'a (dyn Error + 'static)>) -> String {
     let mut line = String::new();
-    for cause in error.chain() {
+    for cause in causes {
         let text = one_line(&cause.to_string());
         if text.is_empty() || line.contains(&text) {
             continue;

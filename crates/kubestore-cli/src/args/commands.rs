@@ -109,7 +109,8 @@ Examples:
   kubestore delete pod/a cm/b
   kubestore delete -f manifests/
   kubestore delete pods -l app=old -n prod
-  kubestore delete events --all -A")]
+  kubestore delete events --all -A
+  kubestore delete secret/db --only-if-corrupt --encryption-config enc.yaml")]
 pub(crate) struct DeleteArgs {
     /// RESOURCE[,RESOURCE…] NAME…, or RESOURCE/NAME…
     #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "files", conflicts_with = "files")]
@@ -134,9 +135,13 @@ pub(crate) struct DeleteArgs {
     #[arg(long)]
     pub(crate) ignore_not_found: bool,
 
-    /// Delete objects with finalizers too
+    /// Delete objects with finalizers too; with --only-if-corrupt, also those for which no key is configured
     #[arg(long)]
     pub(crate) force: bool,
+
+    /// Delete objects only if they cannot be decrypted or decoded, unread and whatever their finalizers
+    #[arg(long, conflicts_with_all = ["files", "all", "selector", "field_selector", "all_namespaces"])]
+    pub(crate) only_if_corrupt: bool,
 
     /// Print the names alone
     #[arg(short, long, value_name = "FORMAT", value_parser = ["name"])]

@@ -18,7 +18,7 @@ Examples:
 pub(crate) struct InspectArgs {
     /// RESOURCE/NAME or a whole key of etcd; with @REVISION as it was then
     #[arg(value_name = "KEY[@REVISION]")]
-    pub(crate) key: KeyArg,
+    pub(crate) target: KeyArg,
 
     /// How to show it
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
@@ -36,7 +36,7 @@ Examples:
 pub(crate) struct HistoryArgs {
     /// RESOURCE/NAME or a whole key of etcd
     #[arg(value_name = "KEY")]
-    pub(crate) key: KeyArg,
+    pub(crate) target: KeyArg,
 
     /// How to show it
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
@@ -100,7 +100,7 @@ Examples:
 pub(crate) struct KeysArgs {
     /// The beginning of whole keys (with a slash in front), or a resource [default: all below --prefix]
     #[arg(value_name = "PREFIX|RESOURCE")]
-    pub(crate) prefix: Option<String>,
+    pub(crate) begin: Option<String>,
 
     /// Sum up the values by resource and namespace, the largest first
     #[arg(long)]

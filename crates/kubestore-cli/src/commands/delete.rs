@@ -14,6 +14,7 @@ use kubestore::{
 };
 
 use super::{
+    corrupt,
     get::tell_missing,
     many,
     plan::{Planned, plan},
@@ -59,7 +60,12 @@ pub(super) async fn run(session: &mut Session, args: &DeleteArgs, documents: Vec
         doomed,
         false,
         async |one| {
-            delete(session, one, args.force).await.with_context(|| one.resource.object_name(&one.name))
+            let deleted = if args.only_if_corrupt {
+                corrupt::delete(session, &one.resource, &one.namespace, &one.name, args.force).await
+            } else {
+                delete(session, one, args.force).await
+            };
+            deleted.with_context(|| one.resource.object_name(&one.name))
         },
         |one, was_there| {
             if was_there {
@@ -118,7 +124,10 @@ async fn selected(session: &Session, args: &DeleteArgs, targets: Vec<Target>) ->
                 });
                 Ok(())
             })
-            .await?;
+            .await?
+            .unread
+            .tell()
+            .inspect_err(|_| tell_unread())?;
         } else {
             let namespace = session.namespace();
             doomed.extend(names.into_iter().map(|name| Doomed {
@@ -130,6 +139,14 @@ async fn selected(session: &Session, args: &DeleteArgs, targets: Vec<Target>) ->
         }
     }
     Ok(doomed)
+}
+
+/// What cannot be read may be selected, too.
+fn tell_unread() {
+    let hint = "error: nothing was deleted, since it is not known whether these are selected; restore them, or delete them by \
+                name with --only-if-corrupt";
+    // The exit code says that something is wrong if nobody reads this.
+    let _told = writeln!(io::stderr(), "{hint}");
 }
 
 /// Deletes an object; false when there is none.

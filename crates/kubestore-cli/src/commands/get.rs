@@ -9,7 +9,10 @@ use kubestore::{
     core::{GetOptions, ListOptions, ResourceVersionMatch},
 };
 
-use super::{read, watch};
+use super::{
+    read::{self, Listed, Unread},
+    watch,
+};
 use crate::{
     args::GetArgs,
     failure::{AlreadyTold, Usage},
@@ -36,11 +39,13 @@ pub(super) async fn run(session: &mut Session, args: &GetArgs) -> Result<()> {
     }
     let mut meta = None;
     let mut missing = 0;
+    let mut unread = Unread::default();
     for target in &targets {
         if target.names.is_empty() {
             let one = list(session, args, &target.resource, &mut printer).await?;
+            unread.append(one.unread);
             // A list of several resources has no resource version of its own.
-            meta = Some(if meta.is_none() { one } else { ListMeta::default() });
+            meta = Some(if meta.is_none() { one.meta } else { ListMeta::default() });
         } else {
             missing += get(session, args, target, &mut printer).await?;
         }
@@ -49,8 +54,11 @@ pub(super) async fn run(session: &mut Session, args: &GetArgs) -> Result<()> {
     if missing == 0 || printer.count() > 0 || !printer.style().single {
         printer.finish(&meta)?;
     }
-    tell_empty(session, args, &printer, names)?;
+    if unread.is_empty() {
+        tell_empty(session, args, &printer, names)?;
+    }
     tell_more(&meta)?;
+    unread.tell()?;
     if missing > 0 { Err(AlreadyTold.into()) } else { Ok(()) }
 }
 
@@ -79,7 +87,7 @@ async fn list(
     args: &GetArgs,
     resource: &Resource,
     printer: &mut Printer,
-) -> Result<ListMeta> {
+) -> Result<Listed> {
     let options = read::list_options(&args.listing, read::predicate(&args.select, resource)?);
     read::list(session, resource, args.select.all_namespaces, options, |object| {
         Ok(printer.object(resource, &object)?)
@@ -142,9 +150,11 @@ async fn watch_after_list(
         [] => {
             let options = read::list_options(&args.listing, read::predicate(&args.select, resource)?);
             let all = args.select.all_namespaces;
-            let meta =
+            let listed =
                 read::list(session, resource, all, options, |object| Ok(added(printer, &object)?)).await?;
-            meta.resource_version
+            // A watch begins where a list ended, and this one has not come to its end.
+            listed.unread.tell()?;
+            listed.meta.resource_version
         }
         [name] => match get_one(session, args, resource, name).await? {
             Some(object) => {

@@ -2,6 +2,7 @@
 
 mod apply;
 mod bar;
+mod corrupt;
 mod count;
 mod delete;
 mod encryption;

@@ -1,13 +1,16 @@
 //! Running the command.
 
 use std::{
-    fs,
+    fs::{self, File},
     io::Write,
     path::PathBuf,
     process::{Child, Command, Stdio},
 };
 
+use flate2::read::GzDecoder;
+use kubestore::etcd::EtcdKv;
 use kubestore_etcd::testing::EtcdProcess;
+use tar::Archive;
 use tempfile::TempDir;
 
 /// The command on a store of its own.
@@ -40,6 +43,29 @@ impl Kubestore {
         Self { storage, folder: TempDir::new().unwrap(), _etcd: Some(etcd) }
     }
 
+    /// On the snapshot of a real cluster, with its configuration; the folder has all of its files.
+    pub(crate) fn cluster() -> Self {
+        let folder = TempDir::new().unwrap();
+        let pack = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/cluster.tar.gz");
+        let pack = GzDecoder::new(File::open(pack).unwrap());
+        Archive::new(pack).unpack(folder.path()).unwrap();
+        let file = |name: &str| folder.path().join("cluster").join(name).display().to_string();
+        let storage = ["--snapshot".to_owned(), file("snapshot.db")];
+        let keys = ["--encryption-config".to_owned(), file("encryption.yaml")];
+        Self { storage: storage.into_iter().chain(keys).collect(), folder, _etcd: None }
+    }
+
+    /// The same files, on another store and still with the configuration.
+    pub(crate) fn with_storage(mut self, storage: &[&str]) -> Self {
+        self.storage.splice(..2, storage.iter().map(|&word| word.to_owned()));
+        self
+    }
+
+    /// The etcd itself.
+    pub(crate) async fn kv(&self) -> EtcdKv {
+        EtcdKv::connect([self.storage[1].clone()]).await.unwrap()
+    }
+
     /// A path in the folder of this test.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
@@ -61,7 +87,10 @@ impl Kubestore {
     fn command<S: AsRef<str>>(&self, storage: &[String], words: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kubestore"));
         command.args(words.iter().map(AsRef::as_ref)).args(storage);
-        command.env_remove("KUBESTORE_ENDPOINTS").env_remove("RUST_LOG").env("HOME", self.folder.path());
+        for variable in ["KUBESTORE_ENDPOINTS", "ETCDCTL_ENDPOINTS", "RUST_LOG"] {
+            command.env_remove(variable);
+        }
+        command.env("HOME", self.folder.path());
         command.env("XDG_DATA_HOME", self.path("home")).current_dir(self.folder.path());
         command
     }
@@ -83,9 +112,19 @@ impl Kubestore {
 
     /// Runs the command with a variable set, without naming a store.
     pub(crate) fn run_with_variable(&self, line: &str, name: &str, value: &str) -> Ran {
+        self.run_with_variables(line, &[(name, value)])
+    }
+
+    /// Runs the command with variables set, without naming a store.
+    pub(crate) fn run_with_variables(&self, line: &str, variables: &[(&str, &str)]) -> Ran {
         let mut command = self.command(&[], &words(line));
-        command.env(name, value);
+        command.envs(variables.iter().copied());
         ran(command, "")
+    }
+
+    /// Runs the command with the words of a line and bytes as its standard input.
+    pub(crate) fn run_with_input(&self, line: &str, input: &[u8]) -> Ran {
+        ran_with(self.command(&self.storage, &words(line)), input)
     }
 
     /// Starts the command and leaves it running.
@@ -109,11 +148,15 @@ fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
-fn ran(mut command: Command, input: &str) -> Ran {
+fn ran(command: Command, input: &str) -> Ran {
+    ran_with(command, input.as_bytes())
+}
+
+fn ran_with(mut command: Command, input: &[u8]) -> Ran {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // It may have failed without reading; then that is what the test sees.
-    let _written = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let _written = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
     Ran {
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -1,5 +1,7 @@
 //! Custom resources.
 
+use kubestore::kv::{Kv, PutRequest};
+
 use crate::command::Kubestore;
 
 const DEFINITION: &str = "
@@ -38,8 +40,9 @@ fn a_kind_without_a_definition_is_refused_with_the_way_out() {
     let error = k.run_words(&["apply", "-f", "-"], WIDGETS).error();
     assert_eq!(
         error,
-        "standard input:2: unknown kind Widget of shop.example.com/v1: Kubernetes has none of this name, and no \
-         CustomResourceDefinition below /registry defines it; apply its definition first"
+        "standard input:2: unknown kind Widget of shop.example.com/v1: Kubernetes has none of this name, and below \
+         /registry no CustomResourceDefinition defines it and no key is of it; apply its definition first, or write it as its \
+         plural with its group (widgets.shop.example.com)"
     );
     k.apply("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n");
     let error = k.run("get widgets").error();
@@ -71,4 +74,48 @@ fn a_definition_makes_a_kind_known_from_its_own_input_on() {
     let other = WIDGETS.replace("example.com/v1", "example.com/v2");
     let error = k.run_words(&["apply", "-f", "-"], &other).error();
     assert!(error.ends_with("widgets.shop.example.com have no version \"v2\"; there are: v1"), "{error}");
+}
+
+#[test]
+fn objects_without_a_definition_are_found_by_their_keys() {
+    let k = Kubestore::durable();
+    k.apply(&format!("{WIDGETS}---{DEFINITION}"));
+    k.apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: ns1}\n");
+    k.run("delete crd widgets.shop.example.com").ok();
+    for name in ["widgets.shop.example.com", "widgets", "widget", "Widget", "widgets.shop"] {
+        let names = k.run(&format!("get {name} -o name")).ok();
+        assert_eq!(names, "widget.shop.example.com/a\nwidget.shop.example.com/b\n", "{name}");
+    }
+    let table = k.run("get widgets -A").ok();
+    assert!(table.starts_with("NAMESPACE   NAME   AGE\ndefault     a      "), "{table}");
+    assert_eq!(k.run("count widgets").ok(), "2\n");
+    // An object of a kind that is in use is taken without its definition too.
+    assert_eq!(
+        k.apply(WIDGETS),
+        "widget.shop.example.com/a unchanged\nwidget.shop.example.com/b unchanged\n"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kind_of_a_later_release_is_found_where_its_keys_are() {
+    let k = Kubestore::etcd().await;
+    let kv = k.kv().await;
+    for (key, value) in [
+        (
+            "/registry/gizmos/ns1/a",
+            r#"{"apiVersion":"later.k8s.io/v1","kind":"Gizmo","metadata":{"name":"a","namespace":"ns1"},"spec":1}"#,
+        ),
+        (
+            "/registry/rings.example.com/rings/one",
+            r#"{"apiVersion":"rings.example.com/v1","kind":"Ring","metadata":{"name":"one"}}"#,
+        ),
+        ("/registry/strange", "x"),
+        ("/registry/a/b/c/d/e", "x"),
+    ] {
+        kv.optimistic_put(PutRequest::create(key, value)).await.unwrap();
+    }
+    assert_eq!(k.run("get gizmos -A -o name").ok(), "gizmo.later.k8s.io/a\n");
+    assert!(k.run("get gizmo/a -n ns1 -o yaml").ok().ends_with("spec: 1\n"));
+    assert_eq!(k.run("get rings.rings.example.com -o name").ok(), "ring.rings.example.com/one\n");
+    assert_eq!(k.run("get ring one -o name").ok(), "ring.rings.example.com/one\n");
 }

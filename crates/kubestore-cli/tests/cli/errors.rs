@@ -12,7 +12,8 @@ fn reading_makes_no_store() {
     for line in ["get pods", "list pods", "count pods", "delete pod a", "watch pods"] {
         let error = k.run(line).error();
         let wanted = format!(
-            "there is no store in {}; `kubestore apply` makes one, --data-dir or --endpoints name another",
+            "there is no store in {}; `kubestore apply` makes one, --data-dir, --endpoints or --snapshot name \
+             another",
             k.data().display()
         );
         assert_eq!(error, wanted, "{line}");

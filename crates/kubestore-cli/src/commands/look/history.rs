@@ -65,10 +65,10 @@ struct State {
 }
 
 pub(super) async fn run(session: &mut Session, args: &HistoryArgs) -> Result<()> {
-    if args.key.revision.is_some() {
+    if args.target.revision.is_some() {
         return Err(Usage::new("history is of all revisions; leave out the @ and the number").into());
     }
-    let key = found::whole_key(session, &args.key.name).await?;
+    let key = found::whole_key(session, &args.target.name).await?;
     let kept = kept(session, &key).await?;
     let opener = session.opener();
     let mut states = Vec::with_capacity(kept.events.len());

@@ -56,9 +56,9 @@ struct Lease {
 }
 
 pub(super) async fn run(session: &mut Session, args: &InspectArgs) -> Result<()> {
-    let key = found::whole_key(session, &args.key.name).await?;
-    let (kv, head) = found::read(session, &key, args.key.revision).await?;
-    let kv = kv.ok_or_else(|| found::missing(&key, &args.key))?;
+    let key = found::whole_key(session, &args.target.name).await?;
+    let (kv, head) = found::read(session, &key, args.target.revision).await?;
+    let kv = kv.ok_or_else(|| found::missing(&key, &args.target))?;
     let inspection = inspect(session, key, kv, head).await?;
     match args.output {
         ReportFormat::Json => show::json(&inspection)?,

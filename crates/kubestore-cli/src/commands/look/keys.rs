@@ -27,7 +27,7 @@ struct Key {
 }
 
 pub(super) async fn run(session: &mut Session, args: &KeysArgs) -> Result<()> {
-    let prefix = prefix(session, args.prefix.as_deref()).await?;
+    let prefix = prefix(session, args.begin.as_deref()).await?;
     if args.sizes {
         let mut sizes = Sizes::new(session.prefix());
         let revision = each(session, prefix, false, |kv| {
