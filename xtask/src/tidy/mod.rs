@@ -1,6 +1,7 @@
 //! `tidy`: the rules of the repository that neither the compiler nor clippy knows, as checks. Each breach is reported with its place and its
 //! remedy.
 
+mod faults;
 mod graph;
 mod lexer;
 mod manifest;
@@ -56,6 +57,7 @@ pub(crate) fn run_task() -> Result<()> {
     }
     findings.extend(manifest::check_crates(&root, &files)?);
     findings.extend(graph::check(&root)?);
+    findings.extend(faults::check(&root, &files)?);
     if findings.is_empty() {
         eprintln!("tidy: {} files in order", files.len());
         return Ok(());
