@@ -1,10 +1,6 @@
 //! How to speak TLS with etcd: whom to trust, who to be.
 
-use std::path::{Path, PathBuf};
-
-use kubestore_kv::KvError;
-
-use crate::options::invalid;
+use std::path::PathBuf;
 
 /// TLS towards the endpoints. The defaults trust the system's certificate authorities and show no certificate.
 ///
@@ -72,22 +68,6 @@ impl TlsOptions {
     pub fn skip_verify(mut self, on: bool) -> Self {
         self.skip_verify = on;
         self
-    }
-
-    /// The certificate and the key, which are of no use alone.
-    pub(crate) fn identity_files(&self) -> Result<Option<(&Path, &Path)>, KvError> {
-        match (&self.cert_file, &self.key_file) {
-            (Some(cert), Some(key)) => Ok(Some((cert, key))),
-            (None, None) => Ok(None),
-            (Some(cert), None) => Err(invalid(format!(
-                "client certificate {} without its key; name the key file too",
-                cert.display()
-            ))),
-            (None, Some(key)) => Err(invalid(format!(
-                "key {} without its client certificate; name the certificate file too",
-                key.display()
-            ))),
-        }
     }
 
     /// The settings in use, for errors that say that they are in the way.

@@ -11,7 +11,10 @@ use rustls::{
 };
 use zeroize::Zeroizing;
 
-use crate::{TlsOptions, options::OPEN};
+use crate::{
+    TlsOptions,
+    options::{OPEN, invalid},
+};
 
 /// The bytes of the files, to tell whether they changed.
 #[derive(PartialEq, Eq)]
@@ -23,7 +26,7 @@ pub(super) struct Files {
 
 impl Files {
     pub(super) fn read(options: &TlsOptions) -> Result<Self, KvError> {
-        let identity = options.identity_files()?;
+        let identity = identity_files(options)?;
         let ca = options.ca_file.as_deref().map(|path| read("CA", path)).transpose()?;
         let cert = identity.map(|(cert, _)| read("certificate", cert)).transpose()?;
         let key = identity.map(|(_, key)| read("key", key)).transpose()?.map(Zeroizing::new);
@@ -61,7 +64,7 @@ impl Files {
         provider: &CryptoProvider,
     ) -> Result<Option<Arc<CertifiedKey>>, KvError> {
         let (Some((cert_path, key_path)), Some(cert), Some(key)) =
-            (options.identity_files()?, &self.cert, &self.key)
+            (identity_files(options)?, &self.cert, &self.key)
         else {
             return Ok(None);
         };
@@ -84,6 +87,22 @@ impl Files {
                 Err(unusable("key", key_path, &what, error))
             }
         }
+    }
+}
+
+/// The certificate and the key, which are of no use alone.
+fn identity_files(options: &TlsOptions) -> Result<Option<(&Path, &Path)>, KvError> {
+    match (&options.cert_file, &options.key_file) {
+        (Some(cert), Some(key)) => Ok(Some((cert, key))),
+        (None, None) => Ok(None),
+        (Some(cert), None) => Err(invalid(format!(
+            "client certificate {} without its key; name the key file too",
+            cert.display()
+        ))),
+        (None, Some(key)) => Err(invalid(format!(
+            "key {} without its client certificate; name the certificate file too",
+            key.display()
+        ))),
     }
 }
 
