@@ -47,8 +47,8 @@ async fn leaders_move_die_freeze_and_are_cut_off_and_nothing_is_lost_or_applied_
     let lost: u64 = clients.iter().map(|client| client.lost()).sum();
     println!("{outcome}\n{faults}; {lost} answers dropped");
     outcome.verify().unwrap();
-    assert!(faults.count() >= 4, "{faults}");
-    assert!(lost > 10 && outcome.report.unknown > 0, "{outcome}");
+    assert!(faults.count() >= 2, "{faults}");
+    assert!(lost > 2 && outcome.report.unknown > 0, "{outcome}");
     let answered = outcome.tally.answered;
-    assert!(answered > 1_000 && answered > 2 * outcome.tally.failed(), "too little came through: {outcome}");
+    assert!(answered > 500 && answered > 2 * outcome.tally.failed(), "too little came through: {outcome}");
 }
