@@ -18,6 +18,8 @@ mod typed;
 mod unstructured;
 mod value;
 
+#[cfg(feature = "protobuf")]
+pub use any::{StorageCodec, WriteAs};
 pub use lazy::{Lazy, LazyCodec, Opaque, OpaqueCodec, OpaqueVersioner};
 #[cfg(feature = "k8s-pb")]
 pub use prost_types::{K8sPbVersioner, ProstCodec};

@@ -10,7 +10,7 @@ use super::{
     de::Deserializer,
     envelope::Envelope,
     error::{Problem, ProtobufError},
-    losses::check_replaceable,
+    losses::{check_replaceable, has_unknown_fields, unknown_fields},
     release::Release,
     ser::Serializer,
     skim,
@@ -24,7 +24,8 @@ use crate::{
 ///
 /// Custom resources are not written: API servers store them as JSON. Selectors are answered from the bytes, so that a body
 /// that is damaged goes unnoticed as long as the object does not match. An object with fields of a later version of
-/// Kubernetes, which would be lost, is not [replaceable](Codec::replaceable).
+/// Kubernetes, which would be lost, is [marked](Unstructured::unknown_fields), not written again, and not
+/// [replaceable](Codec::replaceable).
 ///
 /// ```
 /// use kubestore_codec::{Unstructured, protobuf::UnstructuredProtobufCodec};
@@ -43,11 +44,19 @@ pub struct UnstructuredProtobufCodec;
 
 impl Codec<Unstructured> for UnstructuredProtobufCodec {
     fn encode(&self, object: &Unstructured) -> Result<Bytes, CodecError> {
+        if let Some(field) = object.unknown_fields().first() {
+            let place = if field.path.is_empty() { "the object" } else { &field.path };
+            let number = field.number;
+            return Err(CodecError::new(format!(
+                "{place} was stored with a field number {number} of a later version of Kubernetes, which would be lost"
+            )));
+        }
         ProtobufCodec::new().encode(object)
     }
 
     fn decode(&self, data: Bytes) -> Result<Unstructured, CodecError> {
-        ProtobufCodec::new().decode(data)
+        let object: Unstructured = ProtobufCodec::new().read(&data)?;
+        Ok(if has_unknown_fields(&data)? { object.without(unknown_fields(&data)?) } else { object })
     }
 
     fn skim<'a>(&self, data: &'a [u8], wanted: &Wanted) -> Result<Option<Found<'a>>, CodecError> {

@@ -10,6 +10,7 @@ use super::describe::WrongForm;
 use crate::{
     Unstructured, UnstructuredCodec,
     json::{canonical, go_text},
+    unstructured::without_version,
 };
 
 /// The [`Codec`] of objects of a serde type, as JSON.
@@ -40,6 +41,7 @@ use crate::{
 pub struct JsonCodec<T> {
     type_meta: Option<(Box<str>, Box<str>)>,
     skim: bool,
+    versioned: bool,
     of: PhantomData<fn(T) -> T>,
 }
 
@@ -48,7 +50,7 @@ impl<T> JsonCodec<T> {
     /// `kube` do.
     #[must_use]
     pub fn new() -> Self {
-        Self { type_meta: None, skim: false, of: PhantomData }
+        Self { type_meta: None, skim: false, versioned: false, of: PhantomData }
     }
 
     /// Supplies `apiVersion` and `kind` where the type does not serialise them, or as nothing. Decodes objects of this
@@ -67,6 +69,13 @@ impl<T> JsonCodec<T> {
         self.skim = true;
         self
     }
+
+    /// Refuses documents without an apiVersion, as the reference does with kinds that it knows.
+    #[cfg(feature = "protobuf")]
+    pub(crate) fn versioned(mut self) -> Self {
+        self.versioned = true;
+        self
+    }
 }
 
 impl<T> Default for JsonCodec<T> {
@@ -77,7 +86,7 @@ impl<T> Default for JsonCodec<T> {
 
 impl<T> Clone for JsonCodec<T> {
     fn clone(&self) -> Self {
-        Self { type_meta: self.type_meta.clone(), skim: self.skim, of: PhantomData }
+        Self { type_meta: self.type_meta.clone(), of: PhantomData, ..*self }
     }
 }
 
@@ -99,6 +108,10 @@ impl<T> JsonCodec<T> {
         if self.is_kind(object.kind()) { Ok(object) } else { Err(Self::other_kind()) }
     }
 
+    fn check_version(&self, api_version: &str, data: &[u8]) -> Result<(), CodecError> {
+        if self.versioned && api_version.is_empty() { Err(without_version(data)) } else { Ok(()) }
+    }
+
     fn is_kind(&self, kind: &str) -> bool {
         self.type_meta.as_ref().is_none_or(|(_, own)| **own == *kind)
     }
@@ -111,10 +124,17 @@ impl<T> JsonCodec<T> {
 impl<T: DeserializeOwned> JsonCodec<T> {
     /// [`decode`](Codec::decode) for types that are not objects of a store.
     pub(crate) fn read(&self, data: &Bytes) -> Result<T, CodecError> {
-        let checked = match UnstructuredCodec::kind_of(data) {
-            Some(kind) if self.is_kind(&kind) => None,
+        let checked = match UnstructuredCodec::type_of(data) {
+            Some((kind, version)) if self.is_kind(&kind) => {
+                self.check_version(&version, data)?;
+                None
+            }
             Some(_) => return Err(Self::other_kind()),
-            None => Some(self.check(data)?),
+            None => {
+                let object = self.check(data)?;
+                self.check_version(object.api_version(), data)?;
+                Some(object)
+            }
         };
         let error = match serde_json::from_str(&go_text(data)) {
             Ok(object) => return Ok(object),
@@ -150,7 +170,7 @@ impl<T: Object + Serialize + DeserializeOwned> Codec<T> for JsonCodec<T> {
     }
 
     fn skim<'a>(&self, data: &'a [u8], wanted: &Wanted) -> Result<Option<Found<'a>>, CodecError> {
-        let fits = || UnstructuredCodec::kind_of(data).is_some_and(|kind| self.is_kind(&kind));
+        let fits = || UnstructuredCodec::type_of(data).is_some_and(|(kind, _)| self.is_kind(&kind));
         if self.skim && fits() { UnstructuredCodec.skim(data, wanted) } else { Ok(None) }
     }
 }

@@ -77,12 +77,12 @@ impl Codec<Unstructured> for UnstructuredCodec {
 }
 
 impl UnstructuredCodec {
-    /// The kind of a document that is in order, quickly; `None` leaves everything to [`decode`](Codec::decode).
-    pub(crate) fn kind_of(data: &[u8]) -> Option<Cow<'_, str>> {
+    /// Kind and apiVersion of a document that is in order, quickly; `None` leaves everything to [`decode`](Codec::decode).
+    pub(crate) fn type_of(data: &[u8]) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
         let nothing = Wanted::default();
         let skimmed = skim(std::str::from_utf8(data).ok()?, &Paths::new(&nothing)?).ok()?;
-        let kind = skimmed.kind?;
-        has_type(&kind, skimmed.api_version.as_deref().unwrap_or_default()).then_some(kind)
+        let (kind, api_version) = (skimmed.kind?, skimmed.api_version.unwrap_or_default());
+        has_type(&kind, &api_version).then_some((kind, api_version))
     }
 
     /// Checks that a document which is about to be written has what every object needs.
@@ -103,6 +103,11 @@ impl UnstructuredCodec {
 /// Whether the reference sees a kind: it sees none where it cannot take the apiVersion apart.
 fn has_type(kind: &str, api_version: &str) -> bool {
     !kind.is_empty() && api_version.bytes().filter(|byte| *byte == b'/').count() <= 1
+}
+
+/// The error about a document without an apiVersion.
+pub(crate) fn without_version(data: &[u8]) -> CodecError {
+    missing("apiVersion", data)
 }
 
 /// The error about an object of whose type `member` is missing.

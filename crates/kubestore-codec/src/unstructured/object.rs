@@ -4,6 +4,8 @@ use std::{fmt, ops};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+#[cfg(feature = "protobuf")]
+use crate::protobuf::UnknownField;
 use crate::value::{Map, NotAnObject, NotJson, Value};
 
 /// A Kubernetes object of any kind: a JSON object of which only the metadata have a meaning.
@@ -29,6 +31,9 @@ pub struct Unstructured {
     map: Map,
     /// It was read from a store without an apiVersion, and may go back there without one.
     versionless: bool,
+    /// What was on the wire and is not in the map.
+    #[cfg(feature = "protobuf")]
+    unknown: Option<std::sync::Arc<[UnknownField]>>,
 }
 
 impl Unstructured {
@@ -44,9 +49,24 @@ impl Unstructured {
     }
 
     pub(super) fn decoded(map: Map) -> Self {
-        let mut object = Self { map, versionless: false };
+        let mut object = Self::from(map);
         object.versionless = object.api_version().is_empty();
         object
+    }
+
+    /// Marks it as read without these fields.
+    #[cfg(feature = "protobuf")]
+    pub(crate) fn without(mut self, unknown: Vec<UnknownField>) -> Self {
+        self.unknown = (!unknown.is_empty()).then(|| unknown.into());
+        self
+    }
+
+    /// Fields of a later version of Kubernetes that were in the stored object and are not in this one. With any of them it is
+    /// not written as protobuf again, which would lose them.
+    #[cfg(feature = "protobuf")]
+    #[must_use]
+    pub fn unknown_fields(&self) -> &[UnknownField] {
+        self.unknown.as_deref().unwrap_or_default()
     }
 
     /// Whether it may be written although it has no apiVersion.
@@ -236,7 +256,7 @@ impl fmt::Debug for Unstructured {
 
 impl From<Map> for Unstructured {
     fn from(map: Map) -> Self {
-        Self { map, versionless: false }
+        Self { map, ..Self::default() }
     }
 }
 
