@@ -49,11 +49,12 @@ impl EmbeddedBuilder {
     }
 
     /// Room on the disk that is held back from puts and leases, in bytes, so that deletions and compaction still work
-    /// when it is full; nothing makes room otherwise. It is a file of that size in the directory. On a full disk it is
-    /// given up for them, and while it cannot be made again, puts and leases are refused as
-    /// [`NoSpace`](kubestore_kv::KvErrorKind::NoSpace).
+    /// when it is full. It is a file of that size in the directory. When others fill the disk it is given up for them, and
+    /// while it cannot be made again, puts and leases are refused as [`NoSpace`](kubestore_kv::KvErrorKind::NoSpace).
+    /// They are, too, while less is free than rewriting the tables may take: what is deleted would not come back.
     ///
-    /// A deletion takes about 300 bytes until its compaction gives them back. Default: 32 MiB; 0 holds back nothing.
+    /// A deletion takes about 300 bytes until its compaction gives them back. Default: 32 MiB; with 0 nothing is held
+    /// back, and writes go on until the disk is full.
     #[cfg(feature = "durable")]
     pub fn reserve_bytes(mut self, bytes: u64) -> Self {
         self.options.reserve_bytes = bytes;
@@ -81,8 +82,11 @@ impl EmbeddedBuilder {
     /// [`Unavailable`](kubestore_kv::KvErrorKind::Unavailable) when it is open already, here or in another process;
     /// [`InvalidArgument`](kubestore_kv::KvErrorKind::InvalidArgument) when it holds something else;
     /// [`Unsupported`](kubestore_kv::KvErrorKind::Unsupported) when a newer version wrote it;
-    /// [`Corrupt`](kubestore_kv::KvErrorKind::Corrupt) when it is damaged. Nothing is changed by the first three. Each
-    /// names the directory and what helps.
+    /// [`PermissionDenied`](kubestore_kv::KvErrorKind::PermissionDenied) and
+    /// [`ReadOnly`](kubestore_kv::KvErrorKind::ReadOnly) when it cannot be written;
+    /// [`Corrupt`](kubestore_kv::KvErrorKind::Corrupt) when it is damaged, for which see [`Embedded::check`];
+    /// [`NoSpace`](kubestore_kv::KvErrorKind::NoSpace) when there is no room even for opening it. Nothing is changed by
+    /// the first five. Each names the directory and what helps.
     #[cfg(feature = "durable")]
     pub async fn open(
         self,
