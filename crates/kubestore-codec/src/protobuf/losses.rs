@@ -206,17 +206,21 @@ impl<F: FnMut(Loss, Path<'_>) -> bool> Walk<F> {
             Type::Double => payload.double().map(|_| true),
             Type::Bytes => payload.bytes().map(|_| true),
             Type::Message(index) => self.message(schema().message(index), payload.bytes()?, path),
-            Type::Quantity | Type::Duration | Type::Json => self.others(payload, &[1], path),
-            Type::Time | Type::MicroTime => self.others(payload, &[1, 2], path),
-            Type::IntOrString => self.parts(payload, &[None, None, Some(Type::Text)], path),
+            Type::Quantity | Type::Duration | Type::Json | Type::Time | Type::MicroTime => {
+                self.parts(of, payload, [None, None, None], path)
+            }
+            Type::IntOrString => self.parts(of, payload, [None, None, Some(Type::Text)], path),
             Type::RawExtension => self.extension(payload, path),
-            Type::Texts => self.parts(payload, &[Some(Type::Text)], path),
-            Type::SchemaOrBool(index) => self.parts(payload, &[None, Some(Type::Message(index))], path),
+            Type::Texts => self.parts(of, payload, [Some(Type::Text), None, None], path),
+            Type::SchemaOrBool(index) => {
+                self.parts(of, payload, [None, Some(Type::Message(index)), None], path)
+            }
             Type::SchemaOrArray(index) => {
-                self.parts(payload, &[Some(Type::Message(index)), Some(Type::Message(index))], path)
+                let schema = Some(Type::Message(index));
+                self.parts(of, payload, [schema, schema, None], path)
             }
             Type::SchemaOrTexts(index) => {
-                self.parts(payload, &[Some(Type::Message(index)), Some(Type::Text)], path)
+                self.parts(of, payload, [Some(Type::Message(index)), Some(Type::Text), None], path)
             }
         }
     }
@@ -236,15 +240,15 @@ impl<F: FnMut(Loss, Path<'_>) -> bool> Walk<F> {
         Ok(true)
     }
 
-    /// A message with fields from 1 on, some of which are looked into.
-    fn parts(&mut self, payload: &Payload<'_>, types: &[Option<Type>], path: Path<'_>) -> GoOn {
+    /// The message of a special type, the parts of which may be looked into.
+    fn parts(&mut self, of: Type, payload: &Payload<'_>, types: [Option<Type>; 3], path: Path<'_>) -> GoOn {
         let mut reader = Reader::new(payload.bytes()?);
         while let Some(record) = reader.next()? {
             let place = record.number as usize - 1;
-            let goes_on = match types.get(place) {
-                Some(Some(of)) => self.value(*of, &record.payload, path)?,
-                Some(None) => true,
-                None => self.unknown(record.number, &record.payload, path),
+            let goes_on = match (of.parts().get(place), types.get(place)) {
+                (Some(_), Some(Some(of))) => self.value(*of, &record.payload, path)?,
+                (Some(expected), _) => record.payload.check_type(*expected).map(|()| true)?,
+                (None, _) => self.unknown(record.number, &record.payload, path),
             };
             if !goes_on {
                 return Ok(false);

@@ -1,6 +1,9 @@
 //! The wire format of protobuf: numbered fields of four forms.
 
-use super::error::{Problem, ProtobufError};
+use super::{
+    error::{Problem, ProtobufError},
+    schema::{Field, Form},
+};
 
 /// What a field holds on the wire.
 #[derive(Clone, Debug)]
@@ -65,6 +68,20 @@ impl<'de> Payload<'de> {
 
     pub(super) fn int64(&self) -> Result<i64, ProtobufError> {
         self.varint().map(u64::cast_signed)
+    }
+
+    /// Checks a field that is not looked into, or before it is.
+    #[inline]
+    pub(super) fn check(&self, field: &Field) -> Result<(), ProtobufError> {
+        let expected = field.of.wire_type();
+        let is_packed = field.form == Form::List && self.wire_type() == 2;
+        // The entries of a map are messages, whatever their values are.
+        let expected = if field.form == Form::Map { 2 } else { expected };
+        if is_packed { Ok(()) } else { self.check_type(expected) }
+    }
+
+    pub(super) fn check_type(&self, expected: u8) -> Result<(), ProtobufError> {
+        if self.wire_type() == expected { Ok(()) } else { Err(self.unexpected(expected)) }
     }
 
     #[cold]

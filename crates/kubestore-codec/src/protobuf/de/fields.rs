@@ -74,6 +74,7 @@ impl<'de> Fields<'de> {
         loop {
             if let Some((place, payload)) = self.frame.next()? {
                 let field = &self.frame.message.fields[usize::from(place)];
+                payload.check(field).map_err(|error| error.in_field(field.name))?;
                 if field.form == Form::Inline {
                     self.enter(field, &payload)?;
                 } else if self.is_shown(field, &payload).map_err(|error| error.in_field(field.name))? {

@@ -142,9 +142,9 @@ fn gather<'de>(message: &Message, parts: &[&'de [u8]]) -> Result<Vec<Record<'de>
     let mut gathered: Vec<Record<'de>> = Vec::with_capacity(records.len());
     for record in records {
         let last = gathered.last_mut().filter(|last| last.number == record.number);
-        match last {
-            Some(last) if !may_repeat(message, record.number) => {
-                last.payload = merge(&mut last.payload, record.payload)
+        match (last, message.by_number(record.number)) {
+            (Some(last), Some((_, field))) if !matches!(field.form, Form::List | Form::Map) => {
+                merge(&mut last.payload, record.payload, field.of.wire_type());
             }
             _ => gathered.push(record),
         }
@@ -152,13 +152,12 @@ fn gather<'de>(message: &Message, parts: &[&'de [u8]]) -> Result<Vec<Record<'de>
     Ok(gathered)
 }
 
-fn merge<'de>(first: &mut Payload<'de>, second: Payload<'de>) -> Payload<'de> {
-    match (first, second) {
-        (Payload::Bytes(first), Payload::Bytes(second)) => Payload::Parts(vec![first, second]),
-        (Payload::Parts(parts), Payload::Bytes(second)) => {
-            parts.push(second);
-            Payload::Parts(std::mem::take(parts))
-        }
-        (_, second) => second,
+/// Of two wire types the one that is not as `expected` stays, to be refused.
+fn merge<'de>(first: &mut Payload<'de>, second: Payload<'de>, expected: u8) {
+    match (&mut *first, second) {
+        (first, _) if first.wire_type() != expected => {}
+        (Payload::Bytes(bytes), Payload::Bytes(second)) => *first = Payload::Parts(vec![bytes, second]),
+        (Payload::Parts(parts), Payload::Bytes(second)) => parts.push(second),
+        (first, second) => *first = second,
     }
 }

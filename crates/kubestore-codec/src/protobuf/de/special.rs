@@ -27,6 +27,7 @@ pub(super) fn visit<'de, V: Visitor<'de>>(
     payload: &Payload<'de>,
     visitor: V,
 ) -> Result<V::Value, ProtobufError> {
+    check(of, payload)?;
     match of {
         Type::Quantity => match last(payload, 1)? {
             None => visitor.visit_borrowed_str("0"),
@@ -52,6 +53,19 @@ pub(super) fn visit<'de, V: Visitor<'de>>(
         // The others are not special.
         _ => visitor.visit_unit(),
     }
+}
+
+/// Checks the wire types of the parts, whether they count or not.
+fn check(of: Type, payload: &Payload<'_>) -> Result<(), ProtobufError> {
+    for part in payload.parts()? {
+        let mut fields = Reader::new(part);
+        while let Some(Record { number, payload }) = fields.next()? {
+            if let Some(expected) = of.parts().get(number as usize - 1) {
+                payload.check_type(*expected)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether the value is `null` in JSON.

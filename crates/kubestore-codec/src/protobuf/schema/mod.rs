@@ -117,6 +117,28 @@ impl Type {
         !matches!(self, Text | Bool | Int32 | Int64 | Double | Bytes | Texts)
     }
 
+    /// The wire type of a value.
+    pub(super) fn wire_type(self) -> u8 {
+        match self {
+            Self::Bool | Self::Int32 | Self::Int64 => 0,
+            Self::Double => 1,
+            _ => 2,
+        }
+    }
+
+    /// The wire types of the fields, from 1 on, of a message that stands for something else in JSON.
+    pub(super) fn parts(self) -> &'static [u8] {
+        match self {
+            Self::Duration => &[0],
+            Self::Time | Self::MicroTime => &[0, 0],
+            Self::IntOrString => &[0, 0, 2],
+            Self::Quantity | Self::RawExtension | Self::Json | Self::Texts => &[2],
+            Self::SchemaOrBool(_) => &[0, 2],
+            Self::SchemaOrArray(_) | Self::SchemaOrTexts(_) => &[2, 2],
+            _ => &[],
+        }
+    }
+
     /// The bytes of a value of a type of its own that is zero.
     pub(super) fn zero(self) -> &'static [u8] {
         match self {
