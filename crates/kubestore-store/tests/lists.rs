@@ -1,4 +1,4 @@
-//! Lists that are fetched and decoded at the same time.
+//! Lists that are fetched and decoded at the same time, and what lists and watches take of memory.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -23,9 +23,11 @@ use kubestore_codec::{Unstructured, UnstructuredCodec, UnstructuredVersioner};
 use kubestore_conformance::{Call, Fault, FaultyKv, Operation, RecordingKv};
 use kubestore_core::{
     Codec, CodecError, CreateOptions, ErrorKind, Found, ListOptions, ListPart, Predicate,
-    ResourceVersionMatch, Storage, Wanted,
+    ResourceVersionMatch, Storage, Wanted, WatchOptions,
 };
-use kubestore_kv::{Kv, KvErrorKind, ListChunk, ListRequest, ListResponse, Revision};
+use kubestore_kv::{
+    KeyValue, Kv, KvErrorKind, KvEvent, ListChunk, ListRequest, ListResponse, Revision, WatchItem,
+};
 use kubestore_store::Store;
 use liar::{Chunks, Liar};
 
@@ -232,6 +234,43 @@ async fn pages_are_fetched_ahead_only_where_they_will_be_wanted() {
         let list = store.get_list("/pods", options(selector, limit)).await.unwrap();
         assert_eq!(list.items.len(), found, "{selector} {limit}");
         assert_eq!(limits(&kv), requests, "{selector} {limit}");
+    }
+}
+
+#[tokio::test]
+async fn a_backlog_that_comes_at_once_is_decoded_a_few_batches_at_a_time() {
+    let created = |revision: i64| {
+        let name = format!("p{revision:05}");
+        let data = UnstructuredCodec.encode(&pod(&name)).unwrap();
+        KvEvent::put(KeyValue::new(format!("/registry/pods/ns1/{name}"), data, Revision(revision)), None)
+    };
+    let last = 5_000;
+    let backlog = move || -> kubestore_kv::KvWatch {
+        let events = (1..=last).map(created).collect();
+        let item = WatchItem::Events { events, through: Revision(last) };
+        Box::pin(stream::iter([Ok(item)]).chain(stream::pending()))
+    };
+    let decoded = Arc::new(AtomicUsize::new(0));
+    let hook = {
+        let decoded = Arc::clone(&decoded);
+        move |_: &Bytes| {
+            decoded.fetch_add(1, Ordering::SeqCst);
+        }
+    };
+    let store = hooked(Arc::new(Liar::new(memory(), honest).with_watches(backlog)), hook);
+    let options = WatchOptions::recursive().with_resource_version("1");
+    let mut events = store.watch("/pods", options).await.unwrap();
+    let cores = std::thread::available_parallelism().unwrap().get();
+    for taken in 1..=usize::try_from(last).unwrap() {
+        let event = events.next().await.unwrap().unwrap();
+        assert_eq!(event.object().map(Unstructured::name), Some(&*format!("p{taken:05}")));
+        if taken.is_multiple_of(500) {
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+        }
+        let ahead = decoded.load(Ordering::SeqCst) - taken;
+        assert!(ahead <= (cores + 3) * 64, "{ahead} events were decoded ahead");
     }
 }
 

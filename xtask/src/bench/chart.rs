@@ -14,7 +14,8 @@ const GAP: f64 = 10.0;
 /// From a quarter to sixteen times; what is beyond is cut off at the edge.
 const SCALE: (f64, f64) = (-2.0, 4.0);
 
-const COLOURS: [(&str, &str); 3] = [("typed", "#3b6ea8"), ("lazy", "#57a773"), ("raw", "#b0b0b0")];
+const COLOURS: [(&str, &str); 4] =
+    [("typed", "#3b6ea8"), ("prost", "#c98a2b"), ("lazy", "#57a773"), ("raw", "#b0b0b0")];
 
 /// An SVG document.
 pub(super) fn svg(figures: &Figures) -> String {

@@ -64,7 +64,7 @@ impl Figures {
 
     /// Ours first, then the bare client, then the reference.
     pub(super) fn sides(&self) -> Vec<&str> {
-        let order = ["typed", "lazy", "raw", "go"];
+        let order = ["typed", "prost", "lazy", "raw", "go"];
         order.into_iter().filter(|side| self.sides.iter().any(|known| known == side)).collect()
     }
 

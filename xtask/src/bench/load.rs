@@ -53,7 +53,7 @@ impl Options {
             rounds: 5,
             objects: "10000".to_owned(),
             works: WORKS.map(|(name, _)| name.to_owned()).to_vec(),
-            codec: "json".to_owned(),
+            codec: "protobuf".to_owned(),
             transformer: "aesgcm".to_owned(),
             etcd: Wanted::default(),
             disk: false,
@@ -136,9 +136,13 @@ fn sides(options: &Options) -> Result<Vec<Side>> {
     };
     let mut sides = vec![
         ours("typed", &["--impl", "store", "--object", "typed"]),
+        ours("prost", &["--impl", "store", "--object", "prost"]),
         ours("lazy", &["--impl", "store", "--object", "lazy"]),
         ours("raw", &["--impl", "raw"]),
     ];
+    if options.codec != "protobuf" {
+        sides.retain(|side| side.name != "prost");
+    }
     match &options.peer {
         Some(folder) if on_path("go").is_some() => {
             let program = options.to.join("peer-bench");

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     pub(crate) prefix: String,
 
     /// How objects are written
-    #[arg(long, value_enum, default_value = "json")]
+    #[arg(long, value_enum, default_value = "protobuf")]
     pub(crate) codec: CodecKind,
 
     /// Encryption at rest
@@ -145,6 +145,7 @@ pub(crate) enum BackendKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CodecKind {
     Json,
+    Protobuf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -157,6 +158,8 @@ pub(crate) enum TransformerKind {
 pub(crate) enum ObjectKind {
     /// Every field decoded into the type of `k8s-openapi`.
     Typed,
+    /// Every field decoded into the type of `k8s-pb`; with protobuf only.
+    Prost,
     /// The metadata decoded, the rest left as bytes until somebody looks.
     Lazy,
 }

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod backend;
+mod codecs;
 mod measure;
 mod raw;
 mod side;

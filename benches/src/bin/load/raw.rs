@@ -44,7 +44,7 @@ impl Raw {
     }
 
     fn kv(&self) -> KvClient {
-        self.client.kv_client()
+        self.client.kv_client().max_decoding_message_size(usize::MAX)
     }
 
     async fn current(&self, kv: &mut KvClient, key: &str) -> Outcome<KeyValue> {
@@ -143,7 +143,8 @@ impl Side for Raw {
 
     async fn watch(&self, revision: i64) -> Outcome<BoxStream<'static, Outcome<usize>>> {
         let options = WatchOptions::new().with_prefix().with_start_revision(revision + 1).with_prev_key();
-        let stream = self.client.watch_client().watch(self.all(), Some(options)).await?;
+        let mut client = self.client.watch_client().max_decoding_message_size(usize::MAX);
+        let stream = client.watch(self.all(), Some(options)).await?;
         Ok(stream.map_ok(|answer| answer.events().len()).map_err(Into::into).boxed())
     }
 }

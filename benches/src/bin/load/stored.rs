@@ -1,4 +1,4 @@
-//! The store's side, for each form of objects; the one place where codecs are chosen.
+//! The store's side, for each form of objects.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream::BoxStream};
 use k8s_openapi::api::core::v1::Pod;
 use kubestore::{
-    codec::{JsonCodec, K8sOpenapiVersioner, Lazy, LazyCodec},
-    core::{AllowDeletion, Codec, CodecError, Found, GetOptions, ListPart, Object, Storage, Wanted},
+    codec::{K8sOpenapiVersioner, K8sPbVersioner, Lazy, LazyCodec, ProstCodec},
+    core::{AllowDeletion, Codec as _, GetOptions, ListPart, Object, Storage as _},
     prelude::{
         CreateOptions, DeleteOptions, ListOptions, Predicate, ResponseMeta, StorageError, Store, Stores,
         UpdateOptions, Updated, WatchOptions,
@@ -20,51 +20,12 @@ use crate::{
     Outcome,
     arguments::{Arguments, CodecKind, ObjectKind, TransformerKind},
     backend::Backend,
+    codecs::{PodCodec, Subject},
     side::Side,
 };
 
 /// The key of the reference's program, so that either reads what the other writes.
 const KEY: [u8; 32] = *b"0123456789abcdef0123456789abcdef";
-
-const ANNOTATION: &str = "rev";
-
-/// How Pods are written.
-#[derive(Clone, Debug)]
-enum PodCodec {
-    Json(JsonCodec<Pod>),
-}
-
-impl PodCodec {
-    fn new(kind: CodecKind) -> Self {
-        match kind {
-            CodecKind::Json => Self::Json(JsonCodec::new().with_skim()),
-        }
-    }
-
-    fn chosen(&self) -> &dyn Codec<Pod> {
-        match self {
-            Self::Json(codec) => codec,
-        }
-    }
-}
-
-impl Codec<Pod> for PodCodec {
-    fn encode(&self, object: &Pod) -> Result<Bytes, CodecError> {
-        self.chosen().encode(object)
-    }
-
-    fn decode(&self, data: Bytes) -> Result<Pod, CodecError> {
-        self.chosen().decode(data)
-    }
-
-    fn skim<'a>(&self, data: &'a [u8], wanted: &Wanted) -> Result<Option<Found<'a>>, CodecError> {
-        self.chosen().skim(data, wanted)
-    }
-
-    fn replaceable(&self, stored: &[u8]) -> Result<(), CodecError> {
-        self.chosen().replaceable(stored)
-    }
-}
 
 fn transformer(kind: TransformerKind) -> Outcome<Arc<dyn Transformer>> {
     Ok(match kind {
@@ -127,28 +88,19 @@ pub(crate) fn side(backend: &Backend, arguments: &Arguments) -> Outcome<Arc<dyn 
     let codec = PodCodec::new(arguments.codec);
     Ok(match arguments.object {
         ObjectKind::Typed => Stored::side(stores.typed("pods", codec, K8sOpenapiVersioner)),
+        ObjectKind::Prost if arguments.codec != CodecKind::Protobuf => {
+            return Err("the types of prost are for protobuf only".into());
+        }
+        ObjectKind::Prost => Stored::<k8s_pb::api::core::v1::Pod>::side(stores.typed(
+            "pods",
+            ProstCodec::new(),
+            K8sPbVersioner,
+        )),
         ObjectKind::Lazy => {
             let lazy = LazyCodec::new(codec, K8sOpenapiVersioner);
             Stored::<Lazy<Pod>>::side(stores.typed("pods", lazy.clone(), lazy))
         }
     })
-}
-
-/// An object that a workload can make and change.
-trait Subject: Object + From<Pod> {
-    fn pod(&mut self) -> Result<&mut Pod, CodecError>;
-}
-
-impl Subject for Pod {
-    fn pod(&mut self) -> Result<&mut Pod, CodecError> {
-        Ok(self)
-    }
-}
-
-impl Subject for Lazy<Pod> {
-    fn pod(&mut self) -> Result<&mut Pod, CodecError> {
-        self.get_mut()
-    }
 }
 
 struct Stored<T: Object> {
@@ -180,7 +132,7 @@ fn everything(node: Option<&str>) -> Outcome<ListOptions> {
 #[async_trait]
 impl<T: Subject> Side for Stored<T> {
     fn prepare(&self, count: usize) -> Outcome<()> {
-        let made = (0..count).map(|number| Ok(Some(cluster_pod(number)?.into())));
+        let made = (0..count).map(|number| Ok(Some(T::make(cluster_pod(number)?)?)));
         *self.made() = made.collect::<Outcome<_>>()?;
         Ok(())
     }
@@ -225,11 +177,8 @@ impl<T: Subject> Side for Stored<T> {
         let mut update = |current: Option<T>, _: ResponseMeta| {
             let mut object = current.ok_or_else(|| StorageError::other("the object is missing"))?;
             if !tag.is_empty() {
-                let pod = object.pod();
-                let pod =
-                    pod.map_err(|cause| StorageError::other("the object is damaged").with_source(cause))?;
-                let annotations = pod.metadata.annotations.get_or_insert_default();
-                annotations.insert(ANNOTATION.to_owned(), tag.to_owned());
+                let tagged = object.tag(tag);
+                tagged.map_err(|cause| StorageError::other("the object is damaged").with_source(cause))?;
             }
             Ok(Updated::new(object))
         };

@@ -1,5 +1,6 @@
 //! Watches: what exists, then what happens.
 
+mod ahead;
 mod decode;
 mod initial;
 mod stream;
@@ -14,8 +15,9 @@ use kubestore_kv::{Kv as _, KvError, KvErrorKind, Revision, WatchRequest, WatchT
 use tracing::Instrument as _;
 
 use crate::{error, operation::operation, selection::Selection, store::Inner};
+use ahead::Ahead;
 use initial::Initial;
-use stream::{Events, Watch};
+use stream::Watch;
 
 /// Where a watch begins.
 struct Plan {
@@ -90,7 +92,7 @@ async fn open<T: Object>(
         .with_progress_notify(options.progress_notify);
     let changes = inner.kv.watch(request).await.map_err(|cause| interpret(cause, key))?;
     let end_bookmark = plan.end_bookmark.then_some(after);
-    Ok(Watch::new(Events::new(Arc::clone(inner), selection), key, initial, end_bookmark, changes))
+    Ok(Watch::new(Ahead::new(Arc::clone(inner), selection), key, initial, end_bookmark, changes))
 }
 
 impl<T: Object> Inner<T> {

@@ -1,148 +1,59 @@
-//! The stream of a watch: decoding on several cores, in order, no faster than the caller takes.
+//! The stream of a watch: what exists, then what happens, no faster than the caller takes it.
 
 use std::{
     collections::VecDeque,
-    mem,
-    num::NonZeroUsize,
-    sync::Arc,
-    thread,
     time::{Duration, Instant},
 };
 
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use kubestore_core::{Object, Result, StorageError, WatchEvent, WatchStream};
-use kubestore_kv::{KeyValue, KvEvent, KvWatch, Revision, WatchItem};
+use kubestore_kv::{KvWatch, Revision, WatchItem};
 use kubestore_metrics::Event;
 
-use super::{initial::Initial, interpret};
-use crate::{selection::Selection, store::Inner, task::Task};
+use super::{
+    ahead::{Ahead, Decoded},
+    initial::Initial,
+    interpret,
+};
 
-/// Changes of one task.
-const BATCH: usize = 64;
-/// So few changes, with nothing else to do, are not worth a task.
-const FEW: usize = 8;
 /// A caller that leaves events waiting for this long is reported.
 const SLOW_CONSUMER: Duration = Duration::from_secs(5);
-
-/// Makes events of batches of changes.
-pub(super) struct Events<T: Object> {
-    inner: Arc<Inner<T>>,
-    selection: Arc<Selection>,
-}
-
-impl<T: Object> Events<T> {
-    pub(super) fn new(inner: Arc<Inner<T>>, selection: Arc<Selection>) -> Self {
-        Self { inner, selection }
-    }
-
-    async fn decode(self, batch: Batch) -> Decoded<T> {
-        let arrived = matches!(batch, Batch::Changes(_)).then(Instant::now);
-        let mut events = Vec::with_capacity(batch.len());
-        let mut error = None;
-        match batch {
-            Batch::Existing(kvs) => {
-                for kv in kvs {
-                    match self.inner.existing(kv, &self.selection).await {
-                        Ok(event) => events.extend(event),
-                        Err(failed) => {
-                            error = Some(failed);
-                            break;
-                        }
-                    }
-                }
-            }
-            Batch::Changes(changes) => {
-                for change in changes {
-                    match self.inner.changed(change, &self.selection).await {
-                        Ok(event) => events.extend(event),
-                        Err(failed) => {
-                            error = Some(failed);
-                            break;
-                        }
-                    }
-                }
-            }
-        }
-        Decoded { events, error, arrived }
-    }
-}
-
-impl<T: Object> Clone for Events<T> {
-    fn clone(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner), selection: Arc::clone(&self.selection) }
-    }
-}
-
-enum Batch {
-    Existing(Vec<KeyValue>),
-    Changes(Vec<KvEvent>),
-}
-
-impl Batch {
-    fn len(&self) -> usize {
-        match self {
-            Self::Existing(kvs) => kvs.len(),
-            Self::Changes(changes) => changes.len(),
-        }
-    }
-}
-
-/// Events of one batch, and the failure that ended it.
-struct Decoded<T> {
-    events: Vec<WatchEvent<T>>,
-    error: Option<StorageError>,
-    /// When its changes came from the backend; bookmarks and what existed before have not come.
-    arrived: Option<Instant>,
-}
-
-/// What will be handed out, in order.
-enum Ahead<T> {
-    Decoding(Task<Decoded<T>>),
-    Ready(Decoded<T>),
-}
 
 /// A watch under way. It does nothing but when the caller asks for the next event; what happens meanwhile waits in the
 /// backend's watch, whose buffer is bounded.
 pub(super) struct Watch<T: Object> {
-    events: Events<T>,
+    ahead: Ahead<T>,
     key: String,
     initial: Option<Initial>,
     end_bookmark: Option<Revision>,
     changes: Option<KvWatch>,
-    /// Changes that have come, not enough yet for a task.
-    gathered: Vec<KvEvent>,
     /// The next events, in order.
     ready: VecDeque<WatchEvent<T>>,
     /// When their changes came.
     arrived: Option<Instant>,
-    /// What comes after all that is decoded.
+    /// What comes after all that is ready.
     error: Option<StorageError>,
-    ahead: VecDeque<Ahead<T>>,
-    parallel: usize,
     /// When the caller was last given an event while others waited.
     left_waiting: Option<Instant>,
 }
 
 impl<T: Object> Watch<T> {
     pub(super) fn new(
-        events: Events<T>,
+        ahead: Ahead<T>,
         key: &str,
         initial: Option<Initial>,
         end_bookmark: Option<Revision>,
         changes: KvWatch,
     ) -> Self {
         Self {
-            events,
+            ahead,
             key: key.to_owned(),
             initial,
             end_bookmark,
             changes: Some(changes),
-            gathered: Vec::new(),
             ready: VecDeque::new(),
             arrived: None,
             error: None,
-            ahead: VecDeque::new(),
-            parallel: thread::available_parallelism().map_or(1, NonZeroUsize::get) + 1,
             left_waiting: None,
         }
     }
@@ -167,9 +78,9 @@ impl<T: Object> Watch<T> {
                 if self.ready.is_empty()
                     && let Some(arrived) = self.arrived.take()
                 {
-                    let lag =
-                        Event::WatchLag { resource: self.events.inner.labels(), took: arrived.elapsed() };
-                    self.events.inner.recorder.record(lag);
+                    let inner = self.ahead.inner();
+                    let lag = Event::WatchLag { resource: inner.labels(), took: arrived.elapsed() };
+                    inner.recorder.record(lag);
                 }
                 return Some(Ok(event));
             }
@@ -181,23 +92,23 @@ impl<T: Object> Watch<T> {
                 self.changes = None;
                 self.initial = None;
                 self.end_bookmark = None;
-                self.push_ready(Decoded { events: Vec::new(), error: Some(error), arrived: None });
+                self.ahead.push_ready(Decoded { events: Vec::new(), error: Some(error), arrived: None });
             }
-            let decoded = self.take_ahead().await?;
+            let decoded = self.ahead.next().await?;
             self.ready.extend(decoded.events);
             self.arrived = decoded.arrived;
             self.error = decoded.error;
         }
     }
 
-    /// Starts on what the backend has, and waits for it only if there is nothing to hand out.
+    /// Takes what the backend has, and waits for it only if there is nothing to hand out.
     async fn fill(&mut self) -> Result<()> {
         if let Some(initial) = &mut self.initial {
             if !self.ahead.is_empty() {
                 return Ok(());
             }
-            if let Some(page) = initial.next_page(&self.events.inner, &self.key).await? {
-                self.start_existing(page);
+            if let Some(page) = initial.next_page(self.ahead.inner(), &self.key).await? {
+                self.ahead.push_existing(page);
                 if !self.ahead.is_empty() {
                     return Ok(());
                 }
@@ -207,9 +118,9 @@ impl<T: Object> Watch<T> {
         if let Some(revision) = self.end_bookmark.take() {
             self.push_bookmark(revision, true);
         }
-        while self.ahead.len() < self.parallel {
+        while self.ahead.has_room() {
             let Some(changes) = &mut self.changes else { break };
-            let item = if self.ahead.is_empty() && self.gathered.is_empty() {
+            let item = if self.ahead.is_empty() {
                 changes.next().await
             } else {
                 match changes.next().now_or_never() {
@@ -218,43 +129,24 @@ impl<T: Object> Watch<T> {
                 }
             };
             match item {
-                Some(Ok(item)) => self.start(item),
-                Some(Err(cause)) => {
-                    self.start_gathered();
-                    return Err(interpret(cause, &self.key));
-                }
+                Some(Ok(item)) => self.take(item),
+                Some(Err(cause)) => return Err(interpret(cause, &self.key)),
                 None => self.changes = None,
             }
-        }
-        if self.gathered.is_empty() {
-            return Ok(());
-        }
-        if self.ahead.is_empty() && self.gathered.len() <= FEW {
-            let batch = Batch::Changes(mem::take(&mut self.gathered));
-            let decoded = self.events.clone().decode(batch).await;
-            self.push_ready(decoded);
-        } else {
-            self.start_gathered();
         }
         Ok(())
     }
 
-    fn start(&mut self, item: WatchItem) {
-        let resource = self.events.inner.labels();
+    fn take(&mut self, item: WatchItem) {
+        let inner = self.ahead.inner();
+        let resource = inner.labels();
         match item {
             WatchItem::Events { events, .. } => {
-                let count = events.len() as u64;
-                self.events.inner.recorder.record(Event::WatchEvents { resource, count });
-                for event in events {
-                    self.gathered.push(event);
-                    if self.gathered.len() >= BATCH {
-                        self.start_gathered();
-                    }
-                }
+                inner.recorder.record(Event::WatchEvents { resource, count: events.len() as u64 });
+                self.ahead.push_changes(events);
             }
             WatchItem::Progress(revision) => {
-                self.events.inner.recorder.record(Event::WatchBookmark { resource });
-                self.start_gathered();
+                inner.recorder.record(Event::WatchBookmark { resource });
                 self.push_bookmark(revision, false);
             }
             WatchItem::State(state) => {
@@ -264,54 +156,10 @@ impl<T: Object> Watch<T> {
         }
     }
 
-    fn start_gathered(&mut self) {
-        if !self.gathered.is_empty() {
-            let batch = Batch::Changes(mem::take(&mut self.gathered));
-            self.start_batch(batch);
-        }
-    }
-
-    fn start_existing(&mut self, kvs: Vec<KeyValue>) {
-        let mut kvs = kvs.into_iter();
-        loop {
-            let batch: Vec<_> = kvs.by_ref().take(BATCH).collect();
-            if batch.is_empty() {
-                break;
-            }
-            self.start_batch(Batch::Existing(batch));
-        }
-    }
-
-    fn start_batch(&mut self, batch: Batch) {
-        self.ahead.push_back(Ahead::Decoding(Task::spawn(self.events.clone().decode(batch))));
-    }
-
     fn push_bookmark(&mut self, revision: Revision, initial_events_end: bool) {
         let resource_version = revision.0.cast_unsigned();
         let bookmark = WatchEvent::Bookmark { resource_version, initial_events_end };
-        self.push_ready(Decoded { events: vec![bookmark], error: None, arrived: None });
-    }
-
-    fn push_ready(&mut self, decoded: Decoded<T>) {
-        self.ahead.push_back(Ahead::Ready(decoded));
-    }
-
-    /// The next batch's events. Nothing is lost when the caller stops waiting.
-    async fn take_ahead(&mut self) -> Option<Decoded<T>> {
-        let decoded = match self.ahead.front_mut()? {
-            Ahead::Ready(decoded) => Decoded {
-                events: mem::take(&mut decoded.events),
-                error: decoded.error.take(),
-                arrived: decoded.arrived,
-            },
-            Ahead::Decoding(task) => task.await.unwrap_or_else(|failed| Decoded {
-                events: Vec::new(),
-                error: Some(StorageError::other("decoding of an event was interrupted").with_source(failed)),
-                arrived: None,
-            }),
-        };
-        self.ahead.pop_front();
-        Some(decoded)
+        self.ahead.push_ready(Decoded { events: vec![bookmark], error: None, arrived: None });
     }
 
     fn report_slow_consumer(&mut self) {

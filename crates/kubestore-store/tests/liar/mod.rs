@@ -1,4 +1,4 @@
-//! A backend whose lists are what functions say, and which answers no progress requests.
+//! A backend whose lists and watches are what functions say, and which answers no progress requests.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -17,16 +17,23 @@ pub(crate) struct Liar<F> {
     inner: Arc<dyn Kv>,
     lists: F,
     chunks: Option<Box<dyn Fn(Chunks) -> Chunks + Send + Sync>>,
+    watches: Option<Box<dyn Fn() -> KvWatch + Send + Sync>>,
 }
 
 impl<F> Liar<F> {
     pub(crate) fn new(inner: Arc<dyn Kv>, lists: F) -> Self {
-        Self { inner, lists, chunks: None }
+        Self { inner, lists, chunks: None, watches: None }
     }
 
     /// Makes something else of lists in parts.
     pub(crate) fn with_chunks(mut self, chunks: impl Fn(Chunks) -> Chunks + Send + Sync + 'static) -> Self {
         self.chunks = Some(Box::new(chunks));
+        self
+    }
+
+    /// Gives these watches instead.
+    pub(crate) fn with_watches(mut self, watches: impl Fn() -> KvWatch + Send + Sync + 'static) -> Self {
+        self.watches = Some(Box::new(watches));
         self
     }
 }
@@ -69,7 +76,10 @@ impl<F: Fn(&ListRequest) -> ListResponse + Send + Sync + 'static> Kv for Liar<F>
     }
 
     async fn watch(&self, request: WatchRequest) -> Result<KvWatch, KvError> {
-        self.inner.watch(request).await
+        match &self.watches {
+            Some(function) => Ok(function()),
+            None => self.inner.watch(request).await,
+        }
     }
 
     async fn request_progress(&self, group: WatchGroup) -> Result<(), KvError> {
