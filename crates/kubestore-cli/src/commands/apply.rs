@@ -42,7 +42,13 @@ impl Outcome {
 }
 
 pub(super) async fn run(session: &mut Session, args: &ApplyArgs, documents: Vec<Document>) -> Result<()> {
-    let planned = plan(documents, session).await?;
+    let mut planned = plan(documents, session).await?;
+    for one in &mut planned {
+        // As it will be read back, so that nothing differs from what is stored that is not different.
+        let normal = session.codec.normal(&one.object);
+        one.object =
+            normal.with_context(|| format!("{}: {}", one.origin, one.resource.object_name(&one.name)))?;
+    }
     let mut printer = args.output.map(|format| {
         Printer::new(Style { namespaces: true, single: planned.len() == 1, ..Style::plain(format) })
     });

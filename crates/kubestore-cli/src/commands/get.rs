@@ -51,7 +51,8 @@ pub(super) async fn run(session: &mut Session, args: &GetArgs) -> Result<()> {
         }
     }
     let meta = meta.unwrap_or_default();
-    if missing == 0 || printer.count() > 0 || !printer.style().single {
+    let is_nothing = printer.count() == 0 && (!unread.is_empty() || missing > 0 && printer.style().single);
+    if !is_nothing {
         printer.finish(&meta)?;
     }
     if unread.is_empty() {

@@ -1,41 +1,120 @@
 //! Objects in any of the encodings that API servers store.
 
+use std::{
+    collections::HashSet,
+    io::{self, Write},
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use bytes::Bytes;
 use kubestore::{
-    codec::{Encoding, Unstructured, UnstructuredCodec, cbor, protobuf, sniff},
+    codec::{StorageCodec, Unstructured, protobuf::UnknownField},
     core::{Codec, CodecError, Found, Wanted},
 };
 
-/// The object in a value that is not encrypted, or no longer so. All that this command decodes is decoded here.
+/// How many fields of later releases are told apart.
+const MOST_TOLD: usize = 100;
+
+/// Reads all encodings, and writes what an API server would. All that this command decodes is decoded here.
 ///
-/// # Errors
-/// The value is not an object that can be read.
-pub(crate) fn decode(data: Bytes) -> Result<Unstructured, CodecError> {
-    match sniff(&data) {
-        Encoding::Protobuf => protobuf::from_slice(&data)
-            .map_err(|cause| CodecError::new("the protobuf cannot be read").with_source(cause)),
-        Encoding::Cbor => cbor::CborCodec::<Unstructured>::new().decode(data),
-        _ => UnstructuredCodec.decode(data),
+/// A field of a later release than is known here is not shown, which is said once on standard error.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectCodec {
+    inner: StorageCodec<Unstructured>,
+    told: Arc<Mutex<HashSet<String>>>,
+}
+
+impl ObjectCodec {
+    pub(crate) fn new() -> Self {
+        Self { inner: StorageCodec::unstructured(), told: Arc::default() }
+    }
+
+    /// The object as it is read back after it was written: with all that its encoding adds, such as fields that are printed
+    /// even when they are empty.
+    ///
+    /// # Errors
+    /// The object cannot be written.
+    pub(crate) fn normal(&self, object: &Unstructured) -> Result<Unstructured, CodecError> {
+        self.inner.decode(self.inner.encode(object)?)
+    }
+
+    /// Says what is not shown, unless that was said before.
+    fn warn(&self, object: &Unstructured) {
+        let lost = unknown_fields(object);
+        if lost.is_empty() {
+            return;
+        }
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        for what in lost {
+            if told.len() < MOST_TOLD && told.insert(what.clone()) {
+                let hint = "is of a later release: it is not shown, and objects with it are not overwritten";
+                // The warning is for people; nobody else misses it.
+                let _told = writeln!(io::stderr(), "warning: {what} {hint}");
+            }
+        }
     }
 }
 
-/// Reads all encodings.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ObjectCodec;
+/// The fields of later releases in an object, by kind, place and number, each once.
+pub(crate) fn unknown_fields(object: &Unstructured) -> Vec<String> {
+    let kind = object.kind();
+    let words = |field: &UnknownField| match without_indices(&field.path).as_str() {
+        "" => format!("field {} of {kind}", field.number),
+        path => format!("field {} in {path} of {kind}", field.number),
+    };
+    let mut fields: Vec<_> = object.unknown_fields().iter().map(words).collect();
+    fields.sort_unstable();
+    fields.dedup();
+    fields
+}
+
+/// `spec.containers[3].env` is `spec.containers[].env`, so that it is the same in every object.
+fn without_indices(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    let mut parts = path.split('[');
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let rest = part.split_once(']').map_or("", |(_, rest)| rest);
+        out.push_str("[]");
+        out.push_str(rest);
+    }
+    out
+}
 
 impl Codec<Unstructured> for ObjectCodec {
     fn encode(&self, object: &Unstructured) -> Result<Bytes, CodecError> {
-        UnstructuredCodec.encode(object)
+        self.inner.encode(object)
     }
 
     fn decode(&self, data: Bytes) -> Result<Unstructured, CodecError> {
-        decode(data)
+        let object = self.inner.decode(data)?;
+        self.warn(&object);
+        Ok(object)
     }
 
     fn skim<'a>(&self, data: &'a [u8], wanted: &Wanted) -> Result<Option<Found<'a>>, CodecError> {
-        match sniff(data) {
-            Encoding::Json => UnstructuredCodec.skim(data, wanted),
-            _ => Ok(None),
-        }
+        self.inner.skim(data, wanted)
+    }
+
+    fn replaceable(&self, stored: &[u8]) -> Result<(), CodecError> {
+        self.inner.replaceable(stored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kubestore::codec::protobuf::Envelope;
+
+    use super::*;
+
+    #[test]
+    fn fields_of_later_releases_are_named_by_their_place() {
+        // A Lease whose spec has the field number 99, and which itself has it too.
+        let message = b"\x12\x03\x98\x06\x01\x98\x06\x01";
+        let stored = Envelope::new("coordination.k8s.io/v1", "Lease", message).to_vec();
+        let lease = ObjectCodec::new().decode(stored.into()).unwrap();
+        assert_eq!(unknown_fields(&lease), ["field 99 in spec of Lease", "field 99 of Lease"]);
+        assert_eq!(unknown_fields(&Unstructured::new("v1", "Pod", "a", "b")), Vec::<String>::new());
+        assert_eq!(without_indices("spec.containers[0].env[12]"), "spec.containers[].env[]");
     }
 }

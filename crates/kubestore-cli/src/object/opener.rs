@@ -4,27 +4,39 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kubestore::{
-    codec::{Location, ResourceTable},
+    codec::{Location, ResourceTable, Unstructured},
+    core::{Codec as _, CodecError},
     transform::{
         EncryptionConfig, Identity, Opened, ProviderChain, TransformError, Transformer, ValueContext,
     },
 };
 
-/// Opens values by the key that they are under.
+use super::ObjectCodec;
+
+/// Opens and decodes values by the key that they are under.
 #[derive(Clone, Debug)]
 pub(crate) struct Opener {
     prefix: String,
     encryption: Option<EncryptionConfig>,
+    codec: ObjectCodec,
 }
 
 impl Opener {
-    pub(crate) fn new(prefix: &str, encryption: Option<EncryptionConfig>) -> Self {
-        Self { prefix: prefix.to_owned(), encryption }
+    pub(crate) fn new(prefix: &str, encryption: Option<EncryptionConfig>, codec: ObjectCodec) -> Self {
+        Self { prefix: prefix.to_owned(), encryption, codec }
     }
 
     /// Whether there is a configuration to open values with.
     pub(crate) fn has_keys(&self) -> bool {
         self.encryption.is_some()
+    }
+
+    /// The object in a value that was opened.
+    ///
+    /// # Errors
+    /// The value is not an object that can be read.
+    pub(crate) fn decode(&self, plain: Bytes) -> Result<Unstructured, CodecError> {
+        self.codec.decode(plain)
     }
 
     /// What is inside.

@@ -22,6 +22,7 @@ const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 /// such a one is looked for.
 pub(crate) struct Catalog {
     stores: Stores,
+    codec: ObjectCodec,
     opener: Opener,
     /// Defined by the input of this command.
     learned: Defined,
@@ -56,8 +57,8 @@ impl Defined {
 }
 
 impl Catalog {
-    pub(crate) fn new(stores: Stores, opener: Opener) -> Self {
-        Self { stores, opener, learned: Defined::default(), stored: None, discovered: None }
+    pub(crate) fn new(stores: Stores, codec: ObjectCodec, opener: Opener) -> Self {
+        Self { stores, codec, opener, learned: Defined::default(), stored: None, discovered: None }
     }
 
     /// Takes note of a `CustomResourceDefinition` that is about to be stored.
@@ -144,7 +145,7 @@ impl Catalog {
         let mut defined = Defined::default();
         let resource =
             ResourceTable::builtin().by_name(DEFINITIONS).context("the table has no definitions")?;
-        let store = self.stores.typed(resource.group_resource(), ObjectCodec, UnstructuredVersioner);
+        let store = self.stores.typed(resource.group_resource(), self.codec.clone(), UnstructuredVersioner);
         let mut parts = store.list_stream(&resource.list_key(None)?, ListOptions::recursive());
         while let Some(part) = parts.next().await {
             let ListPart::Items(items) = part? else { continue };

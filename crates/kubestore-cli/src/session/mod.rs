@@ -25,7 +25,8 @@ pub(crate) struct Session {
     stores: Stores,
     /// The engine, if the store is a directory.
     engine: Option<Embedded>,
-    encryption: Option<EncryptionConfig>,
+    opener: Opener,
+    pub(crate) codec: ObjectCodec,
     pub(crate) catalog: Catalog,
     namespace: Option<String>,
 }
@@ -46,9 +47,10 @@ impl Session {
         };
         let stores = stores.build();
         let namespace = global.namespace.clone();
-        let opener = Opener::new(stores.prefix().as_str(), encryption.clone());
-        let catalog = Catalog::new(stores.clone(), opener);
-        Ok(Self { stores, engine: backend.engine, encryption, catalog, namespace })
+        let codec = ObjectCodec::new();
+        let opener = Opener::new(stores.prefix().as_str(), encryption, codec.clone());
+        let catalog = Catalog::new(stores.clone(), codec.clone(), opener.clone());
+        Ok(Self { stores, engine: backend.engine, opener, codec, catalog, namespace })
     }
 
     /// Closes the store. A directory that is not closed is checked more thoroughly the next time.
@@ -60,7 +62,7 @@ impl Session {
 
     /// The store of a resource.
     pub(crate) fn store(&self, resource: &Resource) -> Store<Unstructured> {
-        self.stores.typed(resource.group_resource(), ObjectCodec, UnstructuredVersioner)
+        self.stores.typed(resource.group_resource(), self.codec.clone(), UnstructuredVersioner)
     }
 
     /// The backend.
@@ -74,8 +76,8 @@ impl Session {
     }
 
     /// What opens values by their keys.
-    pub(crate) fn opener(&self) -> Opener {
-        Opener::new(self.prefix(), self.encryption.clone())
+    pub(crate) fn opener(&self) -> &Opener {
+        &self.opener
     }
 
     /// The whole key of what has this key in the store: `/pods/ns1/a`.

@@ -1,10 +1,16 @@
 //! Writing.
 
+use kubestore::{
+    codec::protobuf::Envelope,
+    kv::{GetRequest, Kv, PutRequest, WriteOutcome},
+};
+use serde_json::Value;
+
 use crate::command::{Kubestore, config_map};
 
-fn field(k: &Kubestore, object: &str, pointer: &str) -> serde_json::Value {
+fn field(k: &Kubestore, object: &str, pointer: &str) -> Value {
     let text = k.run(&format!("get {object} -o json")).ok();
-    let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let object: Value = serde_json::from_str(&text).unwrap();
     object.pointer(pointer).cloned().unwrap_or_default()
 }
 
@@ -35,7 +41,8 @@ fn an_existing_object_is_replaced_but_for_what_is_not_the_users() {
     let uid = field(&k, "deploy/d", "/metadata/uid");
     assert_eq!(k.apply(two), "deployment.apps/d configured\n");
     assert_eq!(field(&k, "deploy/d", "/metadata/uid"), uid);
-    assert_eq!(field(&k, "deploy/d", "/spec"), serde_json::json!({"replicas": 2}));
+    assert_eq!(field(&k, "deploy/d", "/spec/replicas"), 2);
+    assert!(field(&k, "deploy/d", "/spec/paused").is_null());
     assert_eq!(field(&k, "deploy/d", "/status/replicas"), 1);
     assert_eq!(field(&k, "deploy/d", "/metadata/generation"), 2);
     assert!(field(&k, "deploy/d", "/metadata/labels").is_null());
@@ -117,4 +124,48 @@ fn the_later_of_two_documents_of_one_object_counts() {
     let told = k.apply(&all);
     assert!(told.starts_with("configmap/a created\nconfigmap/a configured\n"), "{told}");
     assert_eq!(field(&k, "cm/a", "/data/key"), "39");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn built_in_kinds_are_stored_as_an_api_server_stores_them() {
+    let k = Kubestore::etcd().await;
+    let text = "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a}\nspec: {leaseDurationSeconds: 15}\n";
+    k.apply(text);
+    let inspection: Value = serde_json::from_str(&k.run("inspect lease/a -o json").ok()).unwrap();
+    assert_eq!((&inspection["encoding"], &inspection["kind"]), (&"protobuf".into(), &"Lease".into()));
+    let error = k.run_words(&["apply", "-f", "-"], &text.replace("leaseDuration", "leasDuration")).error();
+    assert!(error.starts_with("standard input:1: lease.coordination.k8s.io/a: "), "{error}");
+    assert!(error.contains("spec.leasDurationSeconds"), "{error}");
+    let error = k.run_words(&["apply", "-f", "-"], &text.replace("15", "soon")).error();
+    assert!(error.contains("spec.leaseDurationSeconds") && !error.contains("soon"), "{error}");
+}
+
+/// An object of a later release, in which a field has a number that is not known here.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_later_release_wrote_is_not_lost() {
+    let k = Kubestore::etcd().await;
+    k.apply("apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a, labels: {of: later}}\nspec: {}\n");
+    let (kv, key) = (k.kv().await, "/registry/leases/default/a");
+    let stored = kv.get(GetRequest::new(key)).await.unwrap().kv.unwrap();
+    let envelope = Envelope::parse(&stored.value).unwrap();
+    // Field 99 of the spec, which is field 2.
+    let message = [envelope.message(), b"\x12\x03\x98\x06\x01"].concat();
+    let later = Envelope::new("coordination.k8s.io/v1", "Lease", &message).to_vec();
+    let put = PutRequest::update(key, later.clone(), stored.mod_revision);
+    assert!(matches!(kv.optimistic_put(put).await.unwrap(), WriteOutcome::Done { .. }));
+
+    let warning = "warning: field 99 in spec of Lease is of a later release: it is not shown, and objects with it are not \
+                   overwritten\n";
+    let (shown, said) = k.run("get lease -l of=later -o name").noted();
+    assert_eq!((shown.as_str(), said.as_str()), ("lease.coordination.k8s.io/a\n", warning));
+    let (inspection, _) = k.run("inspect lease/a -o json").noted();
+    assert!(inspection.contains("\"field 99 in spec of Lease\""), "{inspection}");
+    let ran = k.run_words(
+        &["apply", "-f", "-"],
+        "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a}\nspec: {holderIdentity: me}\n",
+    );
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("field number 99") || ran.stderr.contains("99"), "{ran:?}");
+    let now = kv.get(GetRequest::new(key)).await.unwrap().kv.unwrap();
+    assert_eq!(now.value, later);
 }

@@ -5,7 +5,7 @@ use crate::command::{Kubestore, config_map, pod};
 #[test]
 fn objects_are_deleted_by_name_file_and_selector() {
     let k = Kubestore::durable();
-    let pods = [pod("a", "app: web", "n"), pod("b", "app: web", "n"), pod("c", "app: db", "n")].concat();
+    let pods = [pod("a", "app: web", "n1"), pod("b", "app: web", "n1"), pod("c", "app: db", "n1")].concat();
     k.apply(&[pods.as_str(), &config_map("m", "1")].concat());
     assert_eq!(k.run("delete pod/a cm/m").ok(), "pod \"a\" deleted\nconfigmap \"m\" deleted\n");
     assert_eq!(k.run("delete pods -l app=web").ok(), "pod \"b\" deleted\n");

@@ -63,7 +63,7 @@ async fn values_are_encrypted_where_an_api_server_keeps_them() {
     assert_eq!(k.run(&format!("count secrets {flag}")).ok(), "1\n");
     k.run_words(&["apply", "-f", "-", &flag], "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n").ok();
     let node = raw(&k, "/registry/minions/n1").await;
-    assert!(node.value.starts_with(b"{\"apiVersion\":\"v1\",\"kind\":\"Node\","), "{node:?}");
+    assert!(node.value.starts_with(b"k8s\0\x0a\x0a\x0a\x02v1\x12\x04Node"), "{node:?}");
 }
 
 #[tokio::test]

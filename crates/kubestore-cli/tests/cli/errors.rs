@@ -163,7 +163,10 @@ fn a_command_line_that_cannot_be_meant_exits_with_2() {
 #[test]
 fn help_has_examples_for_every_command() {
     let k = Kubestore::durable();
-    for command in ["apply", "get", "list", "delete", "count", "watch"] {
+    for command in [
+        "apply", "get", "list", "delete", "count", "watch", "inspect", "history", "diff", "keys", "check",
+        "export", "import",
+    ] {
         let help = k.run_without_store(&format!("{command} --help")).ok();
         assert!(help.contains(&format!("Examples:\n  kubestore {command} ")), "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 120), "{help}");

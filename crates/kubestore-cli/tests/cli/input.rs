@@ -6,7 +6,7 @@ use crate::command::{Kubestore, config_map, pod};
 fn a_directory_is_read_in_the_order_of_its_names() {
     let k = Kubestore::durable();
     k.file("d/2.yml", &config_map("two", "1"));
-    k.file("d/1.yaml", &[config_map("one", "1"), pod("p", "", "n")].concat());
+    k.file("d/1.yaml", &[config_map("one", "1"), pod("p", "", "n1")].concat());
     k.file("d/3.json", r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "three"}}"#);
     k.file("d/notes.txt", "not an object");
     k.file("d/deeper/4.yaml", &config_map("four", "1"));

@@ -44,11 +44,15 @@ fn run(k: &Kubestore, command: &str) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-/// Ages are a matter of seconds, and so is the width of their column.
+/// Ages are a matter of seconds, and so is the width of their column. Times of creation are another every time.
 fn without_ages(text: &str) -> String {
+    let is_time = |line: &str| line.trim_start().starts_with("creationTimestamp: \"");
     let is_age = |word: &str| word.strip_suffix('s').is_some_and(|number| number.parse::<u32>().is_ok());
     let line = |line: &str| {
         let words: Vec<_> = line.split_whitespace().collect();
+        if is_time(line) {
+            return "  creationTimestamp".to_owned();
+        }
         if !words.iter().any(|word| is_age(word)) {
             return line.to_owned();
         }

@@ -62,7 +62,7 @@ fn rotation(k: &Kubestore) {
 
     let before = status(k, "");
     assert_eq!(before[0], "RESOURCE PROVIDER KEY ENCODING VALUES SHARE BYTES");
-    assert!(before[1].starts_with("configmaps identity - json 1 100 % "), "{before:?}");
+    assert!(before[1].starts_with("configmaps identity - protobuf 1 100 % "), "{before:?}");
     assert!(before[2].starts_with("secrets aesgcm key1 - 150 100 % "), "{before:?}");
     assert!(before[3].starts_with("151 values, ") && before.len() == 4, "{before:?}");
     let judged = status(k, &key2);
@@ -95,7 +95,7 @@ fn rotation(k: &Kubestore) {
     let rewrap = lines(&k.run(&format!("encryption rewrap {plain} --resource secrets")).ok());
     assert_eq!(rewrap[1..], ["secrets 150 0 150 0 0 0", "150 rewritten, 0 failed, 0 retries"]);
     let after = status(k, "--resource secret");
-    assert!(after[1].starts_with("secrets identity - json 150 100 % ") && after.len() == 3, "{after:?}");
+    assert!(after[1].starts_with("secrets identity - protobuf 150 100 % ") && after.len() == 3, "{after:?}");
     let verify = lines(&k.run(&format!("encryption verify --current {plain}")).ok());
     assert_eq!(verify.last().unwrap(), "151 open, 0 stale, 0 failed");
     assert!(k.run("get secret s7 -n b -o yaml").ok().contains("password: aHVudGVyMg=="));

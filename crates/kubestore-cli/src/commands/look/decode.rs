@@ -16,13 +16,13 @@ use crate::{
     args::{DecodeArgs, DocumentFormat, GlobalArgs},
     commands::show,
     failure::{self, AlreadyTold},
-    object::{self, Opener},
+    object::{ObjectCodec, Opener},
     output::{to_json, to_yaml},
     session::read_encryption,
 };
 
 pub(super) async fn run(global: &GlobalArgs, args: &DecodeArgs) -> Result<()> {
-    let opener = Opener::new(&global.prefix, read_encryption(global)?);
+    let opener = Opener::new(&global.prefix, read_encryption(global)?, ObjectCodec::new());
     let (name, data) = read(&args.file)?;
     let values = recognise(&data);
     if values.is_empty() {
@@ -68,7 +68,7 @@ async fn decode(opener: &Opener, key: Option<&[u8]>, value: &Recognised<'_>) -> 
         (Encoding::Unknown, _) => bail!("{}", unknown(&value.value)),
         _ => data,
     };
-    object::decode(plain).map_err(|error| {
+    opener.decode(plain).map_err(|error| {
         let error = anyhow::Error::from(error);
         match value.damage {
             Some(Damage::Replaced | Damage::Inconsistent) => error.context("the value is damaged"),

@@ -39,6 +39,6 @@ async fn side(session: &mut Session, arg: &KeyArg) -> Result<Side> {
     let (kv, _) = found::read(session, &key, arg.revision).await?;
     // A key that was never there is more likely to be a slip than one that was there before or after.
     let kv = kv.ok_or_else(|| found::missing(&key, arg))?;
-    let object = found::object(&session.opener(), &kv).await.with_context(|| arg.to_string())?;
+    let object = found::object(session.opener(), &kv).await.with_context(|| arg.to_string())?;
     Ok(Side { name: format!("{key}@{}", kv.mod_revision), text: to_yaml(&object) })
 }

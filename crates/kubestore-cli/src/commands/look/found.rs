@@ -7,12 +7,7 @@ use kubestore::{
     kv::{GetRequest, KeyValue, KvErrorKind, Revision},
 };
 
-use crate::{
-    args::KeyArg,
-    object::{self, Opener},
-    resources::check_name,
-    session::Session,
-};
+use crate::{args::KeyArg, object::Opener, resources::check_name, session::Session};
 
 /// The whole key that is meant.
 ///
@@ -74,7 +69,7 @@ pub(super) fn missing(key: &str, arg: &KeyArg) -> anyhow::Error {
 /// It cannot be opened or decoded.
 pub(super) async fn object(opener: &Opener, kv: &KeyValue) -> Result<Unstructured> {
     let plain = plain(opener, &kv.key, kv.value.clone()).await?;
-    Ok(object::decode(plain)?)
+    Ok(opener.decode(plain)?)
 }
 
 /// What is inside of a value.

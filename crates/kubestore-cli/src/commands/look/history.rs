@@ -73,7 +73,7 @@ pub(super) async fn run(session: &mut Session, args: &HistoryArgs) -> Result<()>
     let opener = session.opener();
     let mut states = Vec::with_capacity(kept.events.len());
     for event in &kept.events {
-        states.push(state(&opener, event).await);
+        states.push(state(opener, event).await);
     }
     if states.is_empty() {
         bail!(

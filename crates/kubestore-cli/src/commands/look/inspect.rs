@@ -43,6 +43,8 @@ struct Inspection {
     encoding: Option<&'static str>,
     api_version: Option<String>,
     kind: Option<String>,
+    /// Of a later release.
+    unknown_fields: Vec<String>,
     problem: Option<String>,
 }
 
@@ -100,6 +102,7 @@ async fn inspect(session: &Session, key: String, kv: KeyValue, head: Revision) -
         encoding: None,
         api_version: None,
         kind: None,
+        unknown_fields: Vec::new(),
         problem: None,
     };
     look_inside(&mut inspection, session, kv).await;
@@ -122,7 +125,10 @@ async fn look_inside(inspection: &mut Inspection, session: &Session, kv: KeyValu
     inspection.encoding = Some(object::encoding(&opened.data));
     inspection.api_version = text(summary.api_version);
     inspection.kind = text(summary.kind);
-    inspection.problem = object::decode(opened.data).err().map(|error| failure::chain(&error.into()));
+    match opener.decode(opened.data) {
+        Ok(object) => inspection.unknown_fields = object::unknown_fields(&object),
+        Err(error) => inspection.problem = Some(failure::chain(&error.into())),
+    }
 }
 
 async fn lease(session: &Session, id: LeaseId) -> Result<Lease> {

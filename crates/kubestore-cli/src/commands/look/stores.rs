@@ -57,7 +57,7 @@ pub(super) async fn run(session: &mut Session, from: &Path, args: &DiffArgs) -> 
     let opener = session.opener();
     while let Some(difference) = differences.try_next().await.inspect_err(|_| bar.finish())? {
         if args.patch {
-            let text = patch_of(&opener, &difference).await?;
+            let text = patch_of(opener, &difference).await?;
             bar.suspend(|| io::stdout().write_all(text.as_bytes()))?;
         }
         report.add(&difference, !args.patch);
