@@ -59,6 +59,7 @@ pub(crate) fn run_task() -> Result<()> {
     findings.extend(graph::check(&root)?);
     findings.extend(faults::check(&root, &files)?);
     if findings.is_empty() {
+        crate::schema::run_task(true)?;
         eprintln!("tidy: {} files in order", files.len());
         return Ok(());
     }
