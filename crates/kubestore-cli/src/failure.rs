@@ -44,6 +44,11 @@ pub(crate) fn chain(error: &anyhow::Error) -> String {
     join(error.chain())
 }
 
+/// The same error with what helps after its causes.
+pub(crate) fn with_hint(error: impl Into<anyhow::Error>, hint: &str) -> anyhow::Error {
+    anyhow::Error::msg(format!("{}; {hint}", chain(&error.into())))
+}
+
 /// Why a store could not do something, and the causes of that, without what it was and with which key.
 pub(crate) fn causes(error: &StorageError) -> String {
     let (mut causes, mut next) = (Vec::new(), error.source());

@@ -18,6 +18,10 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "FILE", conflicts_with_all = ["data_dir", "endpoints"])]
     pub(crate) snapshot: Option<PathBuf>,
 
+    /// Read what can be read of a snapshot whose checksum is wrong
+    #[arg(long, global = true)]
+    pub(crate) ignore_checksum: bool,
+
     /// The path before every key, as the API server's --etcd-prefix
     #[arg(long, global = true, value_name = "PATH", default_value = "/registry")]
     pub(crate) prefix: String,

@@ -20,7 +20,7 @@ pub(crate) use encryption::{
 pub(crate) use global::GlobalArgs;
 pub(crate) use key::KeyArg;
 pub(crate) use look::{DecodeArgs, DiffArgs, DocumentFormat, HistoryArgs, InspectArgs, KeysArgs, KeysFormat};
-pub(crate) use transfer::{CheckArgs, ExportArgs, ImportArgs, Leases};
+pub(crate) use transfer::{CheckArgs, ExportArgs, ImportArgs, Leases, RepairArgs};
 
 /// Reads and writes Kubernetes objects where an API server keeps them: in etcd, or in a directory of your own.
 #[derive(Debug, Parser)]
@@ -47,6 +47,7 @@ pub(crate) enum Command {
     Keys(KeysArgs),
     Decode(DecodeArgs),
     Check(CheckArgs),
+    Repair(RepairArgs),
     Export(ExportArgs),
     Import(ImportArgs),
     Encryption(EncryptionArgs),

@@ -21,6 +21,29 @@ pub(crate) struct CheckArgs {
     pub(crate) scope: ScopeArgs,
 }
 
+/// Repair a data directory that does not open, or has lost something
+///
+/// Keeps what can be read, and the files that were there before beside it. Nothing is changed if nothing is wrong. --dry-run
+/// only says what is wrong, and exits with 1 if anything is.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kubestore repair --dry-run --data-dir data
+  kubestore repair --data-dir data")]
+pub(crate) struct RepairArgs {
+    /// Say what is wrong, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// A directory for a copy while it is looked at, with as much room as the data takes [default: the system's]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scratch: Option<PathBuf>,
+
+    /// How to show what was found and done
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    pub(crate) output: ReportFormat,
+}
+
 /// Write all keys and values, byte for byte, as lines of JSON
 ///
 /// Values stay as they are stored; encrypted ones stay encrypted. All is of one revision. Leases are noted. The file can be

@@ -13,6 +13,7 @@ mod many;
 mod merge;
 mod plan;
 mod read;
+mod repair;
 mod show;
 mod transfer;
 mod watch;
@@ -62,6 +63,7 @@ pub(crate) async fn run(cli: Cli) -> Result<()> {
             let config = read_encryption(global)?;
             on(global, Access::Read, async |session| transfer::check(session, config, args).await).await
         }
+        Command::Repair(args) => repair::run(global, args).await,
         Command::Export(args) => {
             on(global, Access::Read, async |session| transfer::export(session, args).await).await
         }

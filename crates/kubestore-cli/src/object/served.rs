@@ -9,15 +9,30 @@ use crate::resources::Resource;
 /// What an API server answers for a stored object.
 ///
 /// It stores some kinds in an older version than the one it answers with, events of both groups as those of the core group,
-/// and leaves out of protobuf what the type of an embedded object is. Everything else is shown as it is stored.
+/// leaves out of protobuf what the type of an embedded object is, and fills in the phase of what nobody has looked at yet.
+/// Everything else is shown as it is stored.
 pub(crate) fn as_served<'a>(resource: &Resource, object: &'a Map) -> Cow<'a, Map> {
     let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
     match (text("apiVersion"), text("kind")) {
         ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition") => Cow::Owned(definition(object)),
         ("apps/v1", "StatefulSet") => stateful_set(object),
         ("v1", "Event") if resource.group_resource().group == "events.k8s.io" => Cow::Owned(event(object)),
+        ("v1", "PersistentVolumeClaim" | "PersistentVolume") => with_phase(object, "Pending"),
+        ("v1", "Namespace") => with_phase(object, "Active"),
         _ => Cow::Borrowed(object),
     }
+}
+
+fn with_phase<'a>(object: &'a Map, phase: &str) -> Cow<'a, Map> {
+    let status = object.get("status").and_then(Value::as_object);
+    if status.is_some_and(|status| status.contains_key("phase")) {
+        return Cow::Borrowed(object);
+    }
+    let mut status = status.cloned().unwrap_or_default();
+    status.insert("phase", phase);
+    let mut shown = object.clone();
+    shown.insert("status", Value::Object(status));
+    Cow::Owned(shown)
 }
 
 /// A definition of version v1. What all versions had in common is in one place in v1beta1, and in each version here.

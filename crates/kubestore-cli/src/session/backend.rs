@@ -12,11 +12,14 @@ use directories::ProjectDirs;
 use kubestore::{
     embedded::Embedded,
     etcd::{EtcdKv, EtcdctlOptions},
-    kv::Kv,
-    snapshot::Snapshot,
+    kv::{Kv, KvErrorKind},
+    snapshot::{Checksum, Snapshot, SnapshotErrorKind, SnapshotOptions},
 };
 
-use crate::{args::GlobalArgs, failure::Usage};
+use crate::{
+    args::GlobalArgs,
+    failure::{self, Usage},
+};
 
 /// How long etcd may take to answer at first, unless said otherwise.
 const DIAL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -49,7 +52,10 @@ pub(super) async fn open(global: &GlobalArgs, access: Access) -> Result<Backend>
             return Err(Usage::new(message).into());
         }
         needs_no_etcd(global, "--snapshot")?;
-        return Ok(Backend { kv: Arc::new(Snapshot::open(file).await?), engine: None });
+        return Ok(Backend {
+            kv: Arc::new(open_snapshot(file, global.ignore_checksum).await?),
+            engine: None,
+        });
     }
     if global.data_dir.is_some() {
         needs_no_etcd(global, "--data-dir")?;
@@ -58,6 +64,19 @@ pub(super) async fn open(global: &GlobalArgs, access: Access) -> Result<Backend>
     }
     let engine = open_directory(global.data_dir.as_deref(), access).await?;
     Ok(Backend { kv: Arc::new(engine.clone()), engine: Some(engine) })
+}
+
+/// Opens a snapshot.
+///
+/// # Errors
+/// It cannot be read, or it is damaged.
+pub(crate) async fn open_snapshot(file: &Path, ignore_checksum: bool) -> Result<Snapshot> {
+    let checksum = if ignore_checksum { Checksum::Ignore } else { Checksum::Verify };
+    let opened = Snapshot::open_with(file, SnapshotOptions::default().checksum(checksum)).await;
+    opened.map_err(|error| match error.kind() {
+        SnapshotErrorKind::ChecksumMismatch => failure::with_hint(error, "--ignore-checksum does that"),
+        _ => error.into(),
+    })
 }
 
 /// Refuses options that would be of no effect.
@@ -100,17 +119,50 @@ async fn connect(options: EtcdctlOptions, timeout: Option<Duration>) -> Result<E
 }
 
 async fn open_directory(named: Option<&Path>, access: Access) -> Result<Embedded> {
-    let directory = match named {
-        Some(directory) => directory.to_owned(),
-        None => default_directory()?,
-    };
-    if access != Access::Make && is_absent(&directory) {
+    let directory = directory(named)?;
+    if access != Access::Make {
+        check_exists(&directory)?;
+    }
+    let opened = Embedded::open(&directory).await;
+    opened.map_err(|error| match error.kind() {
+        KvErrorKind::Corrupt => {
+            let directory = directory.display();
+            let hint = format!("`kubestore repair --dry-run --data-dir {directory}` says what can be saved");
+            failure::with_hint(error, &hint)
+        }
+        _ => error.into(),
+    })
+}
+
+/// The directory for a command that works on its files.
+///
+/// # Errors
+/// There is none, or the command line names something else.
+pub(crate) fn existing_directory(global: &GlobalArgs, command: &str) -> Result<PathBuf> {
+    if global.snapshot.is_some() || !global.etcd.endpoints.is_empty() || global.etcd.given().is_some() {
+        let message = format!("{command} is for directories; name one with --data-dir");
+        return Err(Usage::new(message).into());
+    }
+    let directory = directory(global.data_dir.as_deref())?;
+    check_exists(&directory)?;
+    Ok(directory)
+}
+
+fn directory(named: Option<&Path>) -> Result<PathBuf> {
+    match named {
+        Some(directory) => Ok(directory.to_owned()),
+        None => default_directory(),
+    }
+}
+
+fn check_exists(directory: &Path) -> Result<()> {
+    if is_absent(directory) {
         bail!(
             "there is no store in {}; `kubestore apply` makes one, --data-dir, --endpoints or --snapshot name another",
             directory.display()
         );
     }
-    Ok(Embedded::open(&directory).await?)
+    Ok(())
 }
 
 fn default_directory() -> Result<PathBuf> {

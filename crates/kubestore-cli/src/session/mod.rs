@@ -11,7 +11,7 @@ use kubestore::{
     transform::EncryptionConfig,
 };
 
-pub(crate) use backend::Access;
+pub(crate) use backend::{Access, existing_directory, open_snapshot};
 
 use crate::{
     args::GlobalArgs,
@@ -27,6 +27,7 @@ pub(crate) struct Session {
     engine: Option<Embedded>,
     opener: Opener,
     pub(crate) codec: ObjectCodec,
+    ignore_checksum: bool,
     pub(crate) catalog: Catalog,
     namespace: Option<String>,
 }
@@ -46,11 +47,11 @@ impl Session {
             None => stores,
         };
         let stores = stores.build();
-        let namespace = global.namespace.clone();
+        let (namespace, ignore_checksum) = (global.namespace.clone(), global.ignore_checksum);
         let codec = ObjectCodec::new();
         let opener = Opener::new(stores.prefix().as_str(), encryption, codec.clone());
         let catalog = Catalog::new(stores.clone(), codec.clone(), opener.clone());
-        Ok(Self { stores, engine: backend.engine, opener, codec, catalog, namespace })
+        Ok(Self { stores, engine: backend.engine, opener, codec, ignore_checksum, catalog, namespace })
     }
 
     /// Closes the store. A directory that is not closed is checked more thoroughly the next time.
@@ -73,6 +74,11 @@ impl Session {
     /// The path before every key.
     pub(crate) fn prefix(&self) -> &str {
         self.stores.prefix().as_str()
+    }
+
+    /// Whether the checksums of snapshots do not count.
+    pub(crate) fn ignores_checksums(&self) -> bool {
+        self.ignore_checksum
     }
 
     /// What opens values by their keys.

@@ -45,8 +45,18 @@ impl Kubestore {
 
     /// On the snapshot of a real cluster, with its configuration; the folder has all of its files.
     pub(crate) fn cluster() -> Self {
+        Self::packed("cluster")
+    }
+
+    /// The same of a cluster that has objects of nearly every kind, and custom resources in CBOR.
+    pub(crate) fn kinds() -> Self {
+        Self::packed("kinds")
+    }
+
+    fn packed(name: &str) -> Self {
         let folder = TempDir::new().unwrap();
-        let pack = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/cluster.tar.gz");
+        let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data");
+        let pack = format!("{data}/{name}.tar.gz");
         let pack = GzDecoder::new(File::open(pack).unwrap());
         Archive::new(pack).unpack(folder.path()).unwrap();
         let file = |name: &str| folder.path().join("cluster").join(name).display().to_string();

@@ -1,6 +1,12 @@
 //! Custom resources.
 
-use kubestore::kv::{Kv, PutRequest};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use kubestore::{
+    codec::{Unstructured, cbor::UnstructuredCborCodec},
+    core::Codec,
+    kv::{Kv, PutRequest},
+};
 
 use crate::command::Kubestore;
 
@@ -118,4 +124,34 @@ async fn a_kind_of_a_later_release_is_found_where_its_keys_are() {
     assert!(k.run("get gizmo/a -n ns1 -o yaml").ok().ends_with("spec: 1\n"));
     assert_eq!(k.run("get rings.rings.example.com -o name").ok(), "ring.rings.example.com/one\n");
     assert_eq!(k.run("get ring one -o name").ok(), "ring.rings.example.com/one\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn custom_resources_are_read_from_cbor_and_from_base64() {
+    let k = Kubestore::etcd().await;
+    let kv = k.kv().await;
+    let widget = |name: &str, color: &str| -> Unstructured {
+        let text = format!(
+            r#"{{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{{"name":"{name}","namespace":"default",
+                "labels":{{"color":"{color}"}}}},"spec":{{"size":3,"price":1.5}}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    };
+    let cbor = |object: &Unstructured| UnstructuredCborCodec.encode(object).unwrap();
+    let base64: Bytes = BASE64_STANDARD.encode(cbor(&widget("c", "red"))).into();
+    for (name, value) in [("a", cbor(&widget("a", "red"))), ("b", cbor(&widget("b", "blue"))), ("c", base64)]
+    {
+        let key = format!("/registry/shop.example.com/widgets/default/{name}");
+        kv.optimistic_put(PutRequest::create(key, value)).await.unwrap();
+    }
+    let names = k.run("get widgets -o name -l color=red").ok();
+    assert_eq!(names, "widget.shop.example.com/a\nwidget.shop.example.com/c\n");
+    assert!(k.run("get widget b -o yaml").ok().ends_with("spec:\n  price: 1.5\n  size: 3\n"));
+    assert!(k.run("inspect widgets/a").ok().contains("Encoding:    cbor, "));
+    assert!(k.run("check").stdout.contains("\nwidgets.shop.example.com   3      2 "));
+    let file = k.run("get widget a -o yaml").ok();
+    assert_eq!(k.run_words(&["apply", "-f", "-"], &file).ok(), "widget.shop.example.com/a unchanged\n");
+    let file = file.replace("size: 3", "size: 4");
+    assert_eq!(k.run_words(&["apply", "-f", "-"], &file).ok(), "widget.shop.example.com/a configured\n");
+    assert!(k.run("get widget a -o json").ok().contains("\"size\": 4"));
 }

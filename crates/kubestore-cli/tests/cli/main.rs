@@ -15,6 +15,7 @@ mod large;
 mod look;
 mod paging;
 mod readme;
+mod repair;
 mod rotation;
 mod selectors;
 mod tls;

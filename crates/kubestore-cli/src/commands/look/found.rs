@@ -1,13 +1,13 @@
 //! A key as somebody names it, and what is there.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use bytes::Bytes;
 use kubestore::{
     codec::Unstructured,
     kv::{GetRequest, KeyValue, KvErrorKind, Revision},
 };
 
-use crate::{args::KeyArg, object::Opener, resources::check_name, session::Session};
+use crate::{args::KeyArg, failure, object::Opener, resources::check_name, session::Session};
 
 /// The whole key that is meant.
 ///
@@ -45,7 +45,8 @@ pub(super) async fn read(
     match session.kv().get(request).await {
         Ok(answer) => Ok((answer.kv, answer.head)),
         Err(error) if error.kind() == KvErrorKind::Compacted => {
-            Err(error).context(format!("what is left of the key is shown by `kubestore history {key}`"))
+            let hint = format!("what is left of the key is shown by `kubestore history {key}`");
+            Err(failure::with_hint(error, &hint))
         }
         Err(error) => Err(error.into()),
     }
@@ -77,6 +78,8 @@ pub(super) async fn plain(opener: &Opener, key: &[u8], stored: Bytes) -> Result<
     match opener.open(key, stored).await {
         Ok(opened) => Ok(opened.data),
         Err(error) if opener.has_keys() => Err(error.into()),
-        Err(error) => Err(error).context("--encryption-config names the configuration with its key"),
+        Err(error) => {
+            Err(failure::with_hint(error, "--encryption-config names the configuration with its key"))
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use futures_util::TryStreamExt;
-use kubestore::{kv::KeyValue, snapshot::Snapshot};
+use kubestore::kv::KeyValue;
 use kubestore_admin::{DiffOptions, Difference, diff};
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::{
     failure::AlreadyTold,
     object::Opener,
     output::to_yaml,
-    session::Session,
+    session::{Session, open_snapshot},
 };
 
 #[derive(Debug, Default, Serialize)]
@@ -49,7 +49,7 @@ struct State {
 
 pub(super) async fn run(session: &mut Session, from: &Path, args: &DiffArgs) -> Result<()> {
     let scope = scope(session, &args.resources)?;
-    let before = Snapshot::open(from).await?;
+    let before = open_snapshot(from, session.ignores_checksums()).await?;
     let bar = Bar::new(false);
     let options = DiffOptions::default().on_progress(bar.observer());
     let mut differences = pin!(diff(&before, session.kv(), scope, &options));
