@@ -34,8 +34,12 @@ pub(crate) trait Base: fmt::Debug + Send {
     /// What was `acknowledged` must be among it.
     fn reopen(&mut self, acknowledged: Acknowledged) -> Result<(), BoxError>;
 
-    /// Starts giving space back to the file system, beside reads and writes.
-    fn reclaim(&mut self);
+    /// Starts giving space back to the file system, beside reads and writes; `false` if it cannot be started now.
+    /// It takes about as much room as `living`, the bytes of all entries.
+    fn reclaim(&mut self, living: u64) -> bool;
+
+    /// Whether that came to nothing. Tells it once.
+    fn reclaim_failed(&mut self) -> bool;
 
     /// Bytes that entries take on disk, dead ones included, as far as they are not in memory only.
     fn disk_bytes(&self) -> u64;

@@ -229,9 +229,16 @@ impl Base for FakeBase {
         if self.disk.0.0.lock().unwrap().broken { Err("it does not open".into()) } else { Ok(()) }
     }
 
-    fn reclaim(&mut self) {}
+    fn reclaim(&mut self, _living: u64) -> bool {
+        true
+    }
+
+    fn reclaim_failed(&mut self) -> bool {
+        false
+    }
 
     fn disk_bytes(&self) -> u64 {
-        0
+        let inner = self.disk.0.0.lock().unwrap();
+        inner.entries.iter().map(|(key, value)| (key.len() + value.len()) as u64).sum()
     }
 }

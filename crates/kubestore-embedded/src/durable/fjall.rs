@@ -38,7 +38,9 @@ pub(crate) struct FjallBase {
     path: PathBuf,
     /// `None` after a reopening failed.
     open: Option<Open>,
-    reclaiming: Option<JoinHandle<()>>,
+    reclaiming: Option<JoinHandle<bool>>,
+    /// That it failed and nobody was told yet.
+    unreclaimed: bool,
 }
 
 struct Open {
@@ -50,7 +52,7 @@ struct Open {
 impl FjallBase {
     /// Makes an empty database at `path`.
     pub(crate) fn create(path: &Path) -> Result<Self, BoxError> {
-        Ok(Self { path: path.to_owned(), open: Some(Open::new(path)?), reclaiming: None })
+        Ok(Self { path: path.to_owned(), open: Some(Open::new(path)?), reclaiming: None, unreclaimed: false })
     }
 
     /// Opens the database at `path`, which must have everything that was acknowledged.
@@ -83,11 +85,9 @@ impl FjallBase {
 
     fn finish_reclaiming(&mut self) {
         if let Some(thread) = self.reclaiming.take()
-            && thread.join().is_err()
+            && !thread.join().unwrap_or(false)
         {
-            tracing::warn!(
-                "giving space back to the file system failed; it is tried again after the next compaction"
-            );
+            self.unreclaimed = true;
         }
     }
 }
@@ -162,20 +162,27 @@ impl Base for FjallBase {
         Ok(())
     }
 
-    fn reclaim(&mut self) {
-        if self.reclaiming.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            return;
+    fn reclaim(&mut self, living: u64) -> bool {
+        if self.reclaiming.is_some() {
+            return false;
         }
-        self.finish_reclaiming();
-        let Ok(open) = self.opened() else { return };
+        let Ok(open) = self.opened() else { return false };
         let (database, entries, path) = (open.database.clone(), open.entries.clone(), self.path.clone());
         let started = std::thread::Builder::new()
             .name("kubestore-reclaim".to_owned())
-            .spawn(move || reclaim(&database, &entries, &path));
+            .spawn(move || reclaim(&database, &entries, &path, living));
         match started {
             Ok(thread) => self.reclaiming = Some(thread),
             Err(error) => tracing::warn!(%error, "no thread to give space back to the file system with"),
         }
+        self.reclaiming.is_some()
+    }
+
+    fn reclaim_failed(&mut self) -> bool {
+        if self.reclaiming.as_ref().is_some_and(JoinHandle::is_finished) {
+            self.finish_reclaiming();
+        }
+        std::mem::take(&mut self.unreclaimed)
     }
 
     fn disk_bytes(&self) -> u64 {
@@ -195,16 +202,20 @@ impl fmt::Debug for FjallBase {
     }
 }
 
-/// Rewrites the tables without what was removed. Reads and writes go on meanwhile.
-fn reclaim(database: &Database, entries: &Keyspace, path: &Path) {
+/// Rewrites the tables without what was removed. Reads and writes go on meanwhile. Whether it was done.
+fn reclaim(database: &Database, entries: &Keyspace, path: &Path, living: u64) -> bool {
     let before = entries.disk_space();
-    match rewrite(database, entries, path) {
+    match rewrite(database, entries, path, living) {
         Ok(()) => tracing::debug!(before, after = entries.disk_space(), "gave space back to the file system"),
-        Err(error) => tracing::warn!(%error, "giving space back to the file system failed"),
+        Err(error) => {
+            tracing::warn!(%error, "giving space back to the file system failed; it is tried again");
+            return false;
+        }
     }
+    true
 }
 
-fn rewrite(database: &Database, entries: &Keyspace, path: &Path) -> fjall::Result<()> {
+fn rewrite(database: &Database, entries: &Keyspace, path: &Path, living: u64) -> Result<(), BoxError> {
     // The removals themselves are still in memory; they count once they are in a table.
     entries.rotate_memtable()?;
     for _ in 0..FLUSH_POLLS {
@@ -215,11 +226,9 @@ fn rewrite(database: &Database, entries: &Keyspace, path: &Path) -> fjall::Resul
         database.persist(PersistMode::Buffer)?;
         std::thread::sleep(FLUSH_POLL);
     }
-    // What is written before the old tables go is at most what all of them take. A failure on the way would leave its
-    // files until the next opening.
-    if room(path).is_some_and(|room| room < entries.disk_space()) {
-        tracing::warn!("there is no room to rewrite the tables in; only journals are given back");
-        return Ok(());
+    // A failure on the way would leave its files until the next opening.
+    if let Some(room) = room(path).filter(|room| *room < living) {
+        return Err(format!("{room} bytes are free, and it takes {living}").into());
     }
     entries.major_compact()?;
     // The files of the tables before go with the next change of tables that two later writes allow.

@@ -2,16 +2,17 @@
 
 use std::path::Path;
 
-use kubestore_kv::{BoxError, KvError, KvErrorKind};
+use kubestore_kv::{BoxError, KvError};
 
 use super::{
-    base::{Base, Batch, WriteError},
-    codec::{self, Entry, META_KEY, Meta},
-    directory::{Directory, base_error, directory_error, is_full},
+    base::{Base, WriteError},
+    codec::{META_KEY, Meta},
+    directory::{Directory, is_full},
+    draft::Draft,
     fjall::FjallBase,
-    journal::Damage,
     load::{Leftover, Loaded, load},
     mark::{Acknowledged, Mark},
+    opening::{Opening, check_complete, create, open_mark, opening_error, read_mark},
     reserve::Reserve,
 };
 use crate::state::{Change, State};
@@ -35,6 +36,8 @@ pub(crate) struct Ledger {
     /// Bytes of the entries that live, and of those that died since the tables were last rewritten.
     living: u64,
     dead: u64,
+    /// Dead ones for whose sake the tables are being rewritten.
+    reclaiming: u64,
     leftovers: Vec<Leftover>,
     /// The last batch that was synced.
     synced: u64,
@@ -116,6 +119,7 @@ impl Ledger {
             meta,
             living: bytes,
             dead,
+            reclaiming: 0,
             leftovers,
             synced: meta.sequence,
             directory,
@@ -146,7 +150,7 @@ impl Ledger {
     /// Whether there is room for more than what makes room. Where tables could not be rewritten any more, nothing that
     /// is deleted would be given back.
     pub(crate) fn check_room(&self, more: u64) -> Result<(), BoxError> {
-        let tables = self.living + self.dead;
+        let tables = self.living + self.dead + self.not_in_tables();
         let room = self.reserve.room().filter(|_| self.reserve.bytes() > 0);
         match room.filter(|room| *room < tables + more) {
             Some(room) => {
@@ -175,7 +179,7 @@ impl Ledger {
 
     /// Makes `changes` durable, all or none of them; without `sync` together with the next ones that are.
     pub(crate) fn commit(&mut self, changes: &[Change], sync: bool) -> Result<(), CommitError> {
-        let mut draft = Draft { meta: self.meta, batch: Batch::default(), born: 0, died: 0 };
+        let mut draft = Draft::new(self.meta);
         for change in changes {
             draft.take(change);
         }
@@ -189,23 +193,37 @@ impl Ledger {
 
     /// Erases some of that.
     pub(crate) fn erase_leftovers(&mut self, budget: usize) -> Result<(), CommitError> {
-        let mut draft = Draft { meta: self.meta, batch: Batch::default(), born: 0, died: 0 };
+        let mut draft = Draft::new(self.meta);
         let keep = self.leftovers.len().saturating_sub(budget);
         for leftover in self.leftovers.drain(keep..).rev() {
-            draft.meta.subtract(leftover.checksum);
-            draft.died += leftover.bytes;
-            draft.batch.removes.push(leftover.key);
+            draft.remove(leftover.key, leftover.checksum, leftover.bytes);
         }
         self.write(draft, false)
     }
 
-    /// Has the space of dead entries given back, once there is enough of it. On a full disk little is enough.
+    /// Has the space of dead entries given back, once there is enough of it. On a full disk little is enough, and the
+    /// reserve is given up for it.
     pub(crate) fn reclaim(&mut self, full: bool) {
-        if self.dead >= if full { RECLAIM_FULL_BYTES } else { RECLAIM_BYTES.max(self.living) } {
-            tracing::debug!(dead = self.dead, living = self.living, "giving space back to the file system");
-            self.dead = 0;
-            self.base.reclaim();
+        if self.base.reclaim_failed() {
+            self.dead += std::mem::take(&mut self.reclaiming);
         }
+        if self.dead < if full { RECLAIM_FULL_BYTES } else { RECLAIM_BYTES.max(self.living) } {
+            return;
+        }
+        let lacks_room = |needed: u64| self.reserve.room().is_some_and(|room| room < needed);
+        let needed = self.living + self.not_in_tables();
+        if lacks_room(needed) && !(full && self.release_reserve() && !lacks_room(needed)) {
+            return;
+        }
+        if self.base.reclaim(self.living) {
+            tracing::debug!(dead = self.dead, living = self.living, "giving space back to the file system");
+            self.reclaiming = std::mem::take(&mut self.dead);
+        }
+    }
+
+    /// Bytes of entries that are in journals and in memory only, and take room once more as a table.
+    fn not_in_tables(&self) -> u64 {
+        (self.living + self.dead).saturating_sub(self.base.disk_bytes())
     }
 
     fn write(&mut self, mut draft: Draft, sync: bool) -> Result<(), CommitError> {
@@ -271,130 +289,10 @@ impl Ledger {
     }
 }
 
-/// How a base is opened.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Opening {
-    /// Made anew.
-    Make,
-    /// With all that was acknowledged, as far as that is known.
-    Again(Option<Acknowledged>),
-}
-
 impl Drop for Ledger {
     fn drop(&mut self) {
         if self.mark.sync().is_ok() {
             self.directory.close();
         }
-    }
-}
-
-/// A batch in the making.
-struct Draft {
-    meta: Meta,
-    batch: Batch,
-    born: u64,
-    died: u64,
-}
-
-impl Draft {
-    fn take(&mut self, change: &Change) {
-        match change {
-            Change::Commit(commit) => {
-                for event in commit.iter() {
-                    self.put(codec::record_entry(&event.record));
-                    self.meta.head = event.revision();
-                }
-            }
-            Change::Granted(id, lease) => {
-                self.put(codec::lease_entry(*id, *lease));
-                self.meta.last_lease = self.meta.last_lease.max(*id);
-            }
-            Change::Ended(id, lease) => self.remove(codec::lease_entry(*id, *lease)),
-            Change::Compacted(revision) => self.meta.compacted = *revision,
-            Change::Erased(record) => self.remove(codec::record_entry(record)),
-        }
-    }
-
-    fn put(&mut self, entry: Entry) {
-        self.meta.add(entry.checksum);
-        self.born += (entry.key.len() + entry.value.len()) as u64;
-        self.batch.puts.push((entry.key, entry.value));
-    }
-
-    fn remove(&mut self, entry: Entry) {
-        self.meta.subtract(entry.checksum);
-        self.died += (entry.key.len() + entry.value.len()) as u64;
-        self.batch.removes.push(entry.key);
-    }
-}
-
-/// Makes the data of a fresh directory.
-fn create<F>(
-    directory: &Directory,
-    mark: &mut Mark,
-    acknowledged: Option<Acknowledged>,
-    open: &F,
-) -> Result<(), KvError>
-where
-    F: Fn(&Path, Opening) -> Result<Box<dyn Base>, BoxError>,
-{
-    if let Some(acknowledged) = acknowledged.filter(|acknowledged| acknowledged.sequence > 1) {
-        let message = format!(
-            "data is missing, although revisions up to {} were acknowledged; restore the directory from a backup, or \
-             empty it to begin anew",
-            acknowledged.head
-        );
-        return Err(directory_error(KvErrorKind::Corrupt, directory.path(), &message));
-    }
-    let failed = |error: BoxError| base_error(directory.path(), error);
-    let meta = Meta { sequence: 1, ..Meta::EMPTY };
-    let first = Batch { puts: vec![(META_KEY.to_vec(), meta.encode())], removes: Vec::new() };
-    let mut base = open(&directory.prepare()?, Opening::Make).map_err(failed)?;
-    base.write(&first, true).map_err(|error| match error {
-        WriteError::Refused(error) | WriteError::NotSynced(error) => failed(error),
-    })?;
-    drop(base);
-    let marked = mark.write(Acknowledged { sequence: 1, head: meta.head }).and_then(|()| mark.sync());
-    marked.map_err(|error| failed(error.into()))?;
-    directory.adopt()
-}
-
-fn open_mark(directory: &Directory) -> Result<Mark, KvError> {
-    Mark::open(&directory.mark()).map_err(|error| base_error(directory.path(), error.into()))
-}
-
-fn read_mark(mark: &mut Mark, directory: &Directory) -> Result<Option<Acknowledged>, KvError> {
-    mark.read().map_err(|error| {
-        let message = "the file acknowledged is damaged, so that a loss of the newest writes would not show; look at \
-                       the disk, then remove the file to open without it";
-        directory_error(KvErrorKind::Corrupt, directory.path(), message).with_source(error)
-    })
-}
-
-fn check_complete(directory: &Directory, acknowledged: Acknowledged, meta: &Meta) -> Result<(), KvError> {
-    if meta.sequence >= acknowledged.sequence {
-        return Ok(());
-    }
-    Err(lost(directory, meta.head, acknowledged))
-}
-
-fn lost(directory: &Directory, head: i64, acknowledged: Acknowledged) -> KvError {
-    let lost = if head < acknowledged.head {
-        format!("revisions {} to {}", head + 1, acknowledged.head)
-    } else {
-        "the newest leases or compactions".to_owned()
-    };
-    let message = format!(
-        "{lost} were acknowledged and are missing, because the journal in data is damaged; restore the directory from \
-         a backup, or remove the file acknowledged to go on without them"
-    );
-    directory_error(KvErrorKind::Corrupt, directory.path(), &message)
-}
-
-/// What kept a base from being opened.
-fn opening_error(directory: &Directory, error: BoxError) -> KvError {
-    match error.downcast_ref::<Damage>() {
-        Some(Damage::Lost { head, acknowledged }) => lost(directory, *head, *acknowledged),
-        _ => base_error(directory.path(), error),
     }
 }

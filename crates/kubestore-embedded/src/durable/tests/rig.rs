@@ -4,11 +4,7 @@ use kubestore_conformance::ManualClock;
 use kubestore_kv::{Kv, KvError, ListRequest, PutRequest, WriteOutcome};
 use tempfile::TempDir;
 
-use super::super::{
-    fake::FakeDisk,
-    ledger::{Ledger, Opening},
-    thread::Thread,
-};
+use super::super::{fake::FakeDisk, ledger::Ledger, opening::Opening, thread::Thread};
 use crate::{Embedded, builder::EmbeddedBuilder, engine::Core};
 
 /// Room held back, in bytes.

@@ -27,8 +27,9 @@ use super::{
         base::{Base, Batch, Visit, WriteError},
         fjall::FjallBase,
         journal,
-        ledger::{Ledger, Opening},
+        ledger::Ledger,
         mark::Acknowledged,
+        opening::Opening,
         thread::Thread,
     },
     rig::{Random, times},
@@ -98,8 +99,12 @@ impl Base for Watched {
         self.base.reopen(acknowledged)
     }
 
-    fn reclaim(&mut self) {
-        self.base.reclaim();
+    fn reclaim(&mut self, living: u64) -> bool {
+        self.base.reclaim(living)
+    }
+
+    fn reclaim_failed(&mut self) -> bool {
+        self.base.reclaim_failed()
     }
 
     fn disk_bytes(&self) -> u64 {
