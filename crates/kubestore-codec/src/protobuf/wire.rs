@@ -152,17 +152,29 @@ impl<'de> Reader<'de> {
         if self.rest.is_empty() { Ok(None) } else { Ok(Some(u64::from_le_bytes(self.array()?))) }
     }
 
+    /// The number of the next field, which is passed over; `None` at the end.
+    #[inline]
+    pub(super) fn skip(&mut self) -> Result<Option<u32>, ProtobufError> {
+        Ok(self.next()?.map(|record| record.number))
+    }
+
+    /// Most are one or two bytes long.
     #[inline]
     fn varint(&mut self) -> Result<u64, ProtobufError> {
-        match self.rest.split_first() {
-            Some((byte, rest)) if *byte < 0x80 => {
+        match self.rest {
+            [byte, rest @ ..] if *byte < 0x80 => {
                 self.rest = rest;
                 Ok(u64::from(*byte))
+            }
+            [low, high, rest @ ..] if *high < 0x80 => {
+                self.rest = rest;
+                Ok(u64::from(low & 0x7f) | u64::from(*high) << 7)
             }
             _ => self.long_varint(),
         }
     }
 
+    #[cold]
     fn long_varint(&mut self) -> Result<u64, ProtobufError> {
         let mut value = 0;
         for (index, byte) in self.rest.iter().enumerate().take(10) {
@@ -180,6 +192,7 @@ impl<'de> Reader<'de> {
         Err(ProtobufError::at(problem, self.rest))
     }
 
+    #[inline]
     fn bytes(&mut self) -> Result<&'de [u8], ProtobufError> {
         let length = self.varint()?;
         match usize::try_from(length).ok().and_then(|length| self.rest.split_at_checked(length)) {

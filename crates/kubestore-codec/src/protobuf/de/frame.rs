@@ -115,11 +115,11 @@ impl<'de> Ahead<'_, 'de> {
 fn is_in_order(message: &Message, bytes: &[u8]) -> Result<bool, ProtobufError> {
     let mut reader = Reader::new(bytes);
     let mut last = 0;
-    while let Some(record) = reader.next()? {
-        if record.number <= last && !(record.number == last && may_repeat(message, last)) {
+    while let Some(number) = reader.skip()? {
+        if number <= last && !(number == last && may_repeat(message, last)) {
             return Ok(false);
         }
-        last = record.number;
+        last = number;
     }
     Ok(true)
 }

@@ -35,6 +35,8 @@ pub(super) struct Message {
     by_number: Box<[u8]>,
     /// In order; of inlined messages too.
     by_name: Box<[(&'static str, Place)]>,
+    /// One more than the place of a name, where its hash or those after it say; 0 for none. At most half full.
+    name_slots: Box<[u8]>,
     /// The fields that JSON shows even where the wire has nothing.
     pub(super) shown_if_absent: Box<[u8]>,
     /// The message with nothing in it, as Go writes it in every version that this depends on.
@@ -168,6 +170,18 @@ impl Schema {
     }
 }
 
+/// Tells the names of one message apart by their first bytes, their last and their length.
+fn name_hash(name: &str) -> usize {
+    let bytes = name.as_bytes();
+    let mut first = [0; 8];
+    let length = bytes.len().min(8);
+    first[..length].copy_from_slice(&bytes[..length]);
+    let last = u64::from(bytes.last().copied().unwrap_or(0));
+    let mixed = u64::from_le_bytes(first) ^ (bytes.len() as u64) << 56 ^ last << 48;
+    // The upper bits of a product depend on all of the factor.
+    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize
+}
+
 impl Message {
     pub(super) fn by_number(&self, number: u32) -> Option<(u8, &Field)> {
         let place = self.by_number.get(number as usize)?.checked_sub(1)?;
@@ -175,8 +189,15 @@ impl Message {
     }
 
     fn by_name(&self, name: &str) -> Option<(usize, Place)> {
-        let found = self.by_name.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
-        Some((found, self.by_name[found].1))
+        let mask = self.name_slots.len().checked_sub(1)?;
+        let mut slot = name_hash(name) & mask;
+        loop {
+            let member = usize::from(self.name_slots[slot].checked_sub(1)?);
+            if self.by_name[member].0 == name {
+                return Some((member, self.by_name[member].1));
+            }
+            slot = (slot + 1) & mask;
+        }
     }
 
     /// The field of a member of JSON: its place among the members, the field itself, and how it is reached, which is the

@@ -1,6 +1,6 @@
 //! Reading the table. It is a part of the program, so that a mistake in it is one of ours.
 
-use super::{Field, Form, Message, Place, Schema, Type};
+use super::{Field, Form, Message, Place, Schema, Type, name_hash};
 use crate::protobuf::wire::{write_bytes, write_varint};
 
 /// Reads the table; its beginning says what its lines are.
@@ -22,6 +22,7 @@ pub(super) fn parse(table: &'static str) -> Schema {
     schema.messages = lines.map(message).collect();
     let names = (0..schema.messages.len()).map(|index| names(&schema, index)).collect::<Vec<_>>();
     for (message, names) in schema.messages.iter_mut().zip(names) {
+        message.name_slots = name_slots(&names);
         message.by_name = names;
     }
     let zeros = (0..schema.messages.len()).map(|index| zero(&schema, index)).collect::<Vec<_>>();
@@ -57,6 +58,7 @@ fn message(line: &'static str) -> Message {
         fields,
         by_number: by_number.into(),
         by_name: Box::default(),
+        name_slots: Box::default(),
         shown_if_absent: shown_if_absent.into(),
         zero: Box::default(),
         zero_since: 0,
@@ -128,6 +130,23 @@ fn names(schema: &Schema, message: usize) -> Box<[(&'static str, Place)]> {
     }
     names.sort_unstable_by_key(|(name, _)| *name);
     names.into()
+}
+
+/// Where names are found by their hash.
+fn name_slots(names: &[(&'static str, Place)]) -> Box<[u8]> {
+    if names.is_empty() {
+        return Box::default();
+    }
+    let mut slots = vec![0; (names.len() * 2).next_power_of_two()];
+    let mask = slots.len() - 1;
+    for (place, (name, _)) in (1_u8..).zip(names) {
+        let mut slot = name_hash(name) & mask;
+        while slots[slot] != 0 {
+            slot = (slot + 1) & mask;
+        }
+        slots[slot] = place;
+    }
+    slots.into()
 }
 
 /// What Go writes for a message that is zero: every value that is no pointer, list or map. And the latest version that came

@@ -46,7 +46,7 @@ enum Next {
     /// `apiVersion` or `kind`, which is not in the message.
     Type(&'static str),
     /// An entry whose key was put where its parts begin.
-    Entry(usize, String),
+    Entry(usize),
 }
 
 impl<'t> Members<'t> {
@@ -72,7 +72,7 @@ impl<'t> Members<'t> {
             let from = self.tree.begin();
             let key = self.tree.bytes(name.as_bytes());
             self.tree.push([0; 4], 1, key);
-            self.next = Next::Entry(from, name.to_owned());
+            self.next = Next::Entry(from);
             return Ok(());
         };
         let problem = match message.member(name) {
@@ -106,10 +106,12 @@ impl<'t> Members<'t> {
                 put(self.tree, slot, self.depth, value).map_err(|error| error.in_field(name))
             }
             Next::Type(name) => self.check_type(name, value).map_err(|error| error.in_field(name)),
-            Next::Entry(from, key) => {
+            Next::Entry(from) => {
                 let slot =
                     Slot { route: [0; 4], number: 2, form: Form::Value, null_is_zero: true, ..self.slot };
-                put(self.tree, slot, self.depth, value).map_err(|error| error.inside(Segment::Key(key)))?;
+                if let Err(error) = put(self.tree, slot, self.depth, value) {
+                    return Err(error.inside(Segment::Key(self.tree.text(from))));
+                }
                 let entry = self.tree.end_as_is(from);
                 self.tree.push(self.slot.route, self.slot.number, entry);
                 Ok(())

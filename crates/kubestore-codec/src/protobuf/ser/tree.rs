@@ -84,6 +84,16 @@ impl Tree {
         self.open.push(Node { route, number, body });
     }
 
+    /// The text of an open member.
+    pub(super) fn text(&self, member: usize) -> String {
+        match self.open.get(member).map(|node| node.body) {
+            Some(Body::Bytes { start, len }) => {
+                String::from_utf8_lossy(&self.bytes[start..start + len]).into_owned()
+            }
+            _ => String::new(),
+        }
+    }
+
     /// Where the members of the next message begin.
     pub(super) fn begin(&self) -> usize {
         self.open.len()
