@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     build::build, de::from_slice, error::CborError, head::read, header::SELF_DESCRIBED, reader::Reader,
-    ser::to_vec_with, skim, write::write_map,
+    ser::write_object, skim, write::write_map,
 };
 use crate::{
     Unstructured,
@@ -164,9 +164,9 @@ impl<T: Object + Serialize + DeserializeOwned> Codec<T> for CborCodec<T> {
         let supplied =
             self.type_meta.as_ref().map(|(version, kind)| [("apiVersion", &**version), ("kind", kind)]);
         let supplied = supplied.as_ref().map_or(&[][..], |both| both);
-        let out = to_vec_with(object, supplied).map_err(CborError::refused_by_writer)?;
-        head(&out)?;
-        Ok(out.into())
+        let written = write_object(object, supplied).map_err(CborError::refused_by_writer)?;
+        check_type(&written.kind, &written.api_version)?;
+        Ok(written.object.into())
     }
 
     fn decode(&self, data: Bytes) -> Result<T, CodecError> {

@@ -12,31 +12,37 @@ use serde::{
 ///
 /// `Display` says what is wrong and at which byte, and shows no content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CborError {
+pub struct CborError(Box<Inner>);
+
+/// Boxed, since the results of every step carry it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
     what: Cow<'static, str>,
     at: Option<usize>,
 }
 
 impl CborError {
+    #[cold]
     pub(super) fn new(what: impl Into<Cow<'static, str>>, at: usize) -> Self {
-        Self { what: what.into(), at: Some(at) }
+        Self(Box::new(Inner { what: what.into(), at: Some(at) }))
     }
 
     /// Of something that has no place among bytes.
+    #[cold]
     pub(super) fn without_offset(what: impl Into<Cow<'static, str>>) -> Self {
-        Self { what: what.into(), at: None }
+        Self(Box::new(Inner { what: what.into(), at: None }))
     }
 
     /// The same error, at `at` unless it says a place itself.
     pub(super) fn or_at(mut self, at: usize) -> Self {
-        self.at.get_or_insert(at);
+        self.0.at.get_or_insert(at);
         self
     }
 
     /// At which byte of the value something is wrong; `None` for an object that cannot be written.
     #[must_use]
     pub fn offset(&self) -> Option<usize> {
-        self.at
+        self.0.at
     }
 
     pub(super) fn refused_by_reader(self) -> CodecError {
@@ -54,8 +60,8 @@ impl CborError {
 
 impl fmt::Display for CborError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)?;
-        match self.at {
+        f.write_str(&self.0.what)?;
+        match self.0.at {
             Some(at) => write!(f, " at byte {at}"),
             None => Ok(()),
         }

@@ -6,6 +6,7 @@
 
 mod build;
 mod codec;
+mod compound;
 mod de;
 mod error;
 mod head;
@@ -16,6 +17,7 @@ mod name;
 mod reader;
 mod ser;
 mod skim;
+mod tagged;
 mod time;
 mod write;
 

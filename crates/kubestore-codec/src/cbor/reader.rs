@@ -4,7 +4,12 @@ use std::{borrow::Cow, collections::HashSet};
 
 use ciborium_ll::{Decoder, Error, Header};
 
-use super::{error::CborError, later::Later, time};
+use super::{
+    error::CborError,
+    later::Later,
+    tagged::{Tagged, Time, integer, moment, normal, refused, short_header},
+    time,
+};
 use crate::{json::go_text, value::MAX_DEPTH};
 
 /// How many members a map may have: the reference's limit.
@@ -37,7 +42,7 @@ pub(super) struct Open<'de> {
     /// Where its keys begin among those of all open maps.
     keys: usize,
     /// All keys, once they were found not to be in order.
-    seen: Option<Box<HashSet<Cow<'de, [u8]>>>>,
+    seen: Option<HashSet<Cow<'de, [u8]>>>,
 }
 
 impl Open<'_> {
@@ -214,6 +219,7 @@ impl<'de> Reader<'de> {
         self.walk(first, &mut Unseen)
     }
 
+    #[inline]
     fn header(&mut self) -> Result<Header, CborError> {
         // Nearly all headers are one byte, which is cheaper than a decoder.
         if let Some(header) = self.data.get(self.at).and_then(|byte| short_header(*byte)) {
@@ -223,6 +229,7 @@ impl<'de> Reader<'de> {
         self.long_header()
     }
 
+    #[inline(never)]
     fn long_header(&mut self) -> Result<Header, CborError> {
         let start = self.at;
         let rest = self.data.get(start..).unwrap_or_default();
@@ -245,10 +252,15 @@ impl<'de> Reader<'de> {
     }
 
     /// Reads tags and the header of what they are about.
+    #[inline]
     fn tags(&mut self, later: Option<Later>) -> Result<Tagged, CborError> {
         let start = self.at;
         let header = self.header()?;
-        let mut tagged = Tagged { header, start, later, time: None, more_tags: 0 };
+        let untagged = Tagged { header, start, later, time: None, more_tags: 0 };
+        if matches!(header, Header::Tag(_)) { self.more_tags(untagged) } else { Ok(untagged) }
+    }
+
+    fn more_tags(&mut self, mut tagged: Tagged) -> Result<Tagged, CborError> {
         let mut first = true;
         while let Header::Tag(tag) = tagged.header {
             let start = tagged.start;
@@ -349,7 +361,7 @@ impl<'de> Reader<'de> {
         }
         let before = self.keys[map.keys..].last();
         if before.is_some_and(|before| (before.len(), &**before) >= (key.len(), &*key)) {
-            let seen = map.seen.insert(Box::new(self.keys.drain(map.keys..).collect()));
+            let seen = map.seen.insert(self.keys.drain(map.keys..).collect());
             return seen.insert(key);
         }
         self.keys.push(key);
@@ -380,77 +392,3 @@ impl<'de> Visit<'de> for Unseen {
 }
 
 const BREAK: u8 = 0xff;
-
-/// A header and what the tags before it say.
-struct Tagged {
-    header: Header,
-    start: usize,
-    later: Option<Later>,
-    time: Option<Time>,
-    more_tags: usize,
-}
-
-/// A tag that makes a time of what follows.
-#[derive(Clone, Copy)]
-enum Time {
-    Text,
-    Number,
-}
-
-impl Time {
-    fn check(self, content: Header, at: usize) -> Result<(), CborError> {
-        match (self, content) {
-            (Self::Text, Header::Text(_))
-            | (Self::Number, Header::Positive(_) | Header::Negative(_) | Header::Float(_)) => Ok(()),
-            (Self::Text, _) => Err(CborError::new("a time (tag 0) that is not text", at)),
-            (Self::Number, _) => Err(CborError::new("a time (tag 1) that is not a number", at)),
-        }
-    }
-}
-
-/// A header that is all in its first byte, but for simple values.
-fn short_header(byte: u8) -> Option<Header> {
-    let (kind, number) = (byte >> 5, byte & 0x1f);
-    if number > 23 {
-        return None;
-    }
-    let length = Some(usize::from(number));
-    match kind {
-        0 => Some(Header::Positive(number.into())),
-        1 => Some(Header::Negative(number.into())),
-        2 => Some(Header::Bytes(length)),
-        3 => Some(Header::Text(length)),
-        4 => Some(Header::Array(length)),
-        5 => Some(Header::Map(length)),
-        6 => Some(Header::Tag(number.into())),
-        _ => None,
-    }
-}
-
-fn integer(header: Header) -> Option<i64> {
-    match header {
-        Header::Positive(number) => i64::try_from(number).ok(),
-        Header::Negative(number) => i64::try_from(number).ok().map(|number| !number),
-        _ => None,
-    }
-}
-
-fn moment(text: Option<String>, at: usize) -> Result<Cow<'static, str>, CborError> {
-    text.map(Cow::Owned).ok_or_else(|| CborError::new("a time outside of the years 0 to 9999", at))
-}
-
-fn normal(text: Cow<'_, str>, at: usize) -> Result<Cow<'_, str>, CborError> {
-    let wrong = || CborError::new("a time (tag 0) that is not one by RFC 3339", at);
-    match text {
-        Cow::Borrowed(text) => time::normal(text).ok_or_else(wrong),
-        Cow::Owned(text) => Ok(Cow::Owned(time::normal(&text).ok_or_else(wrong)?.into_owned())),
-    }
-}
-
-fn refused(header: Header, at: usize) -> CborError {
-    let what = match header {
-        Header::Break => "a break outside of what it could end",
-        _ => "a simple value other than false, true and null",
-    };
-    CborError::new(what, at)
-}

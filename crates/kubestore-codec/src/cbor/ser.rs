@@ -1,19 +1,13 @@
 //! Serde types into CBOR.
 
-use std::ops::Range;
-
 use ciborium_ll::Header;
-use serde::{
-    Serialize,
-    ser::{self, SerializeMap as _},
-};
+use serde::{Serialize, ser};
 
 use super::{
+    compound::{Members, Values},
     de::MAX_SERDE_DEPTH,
     error::CborError,
     header::{NULL, SELF_DESCRIBED, write_bool, write_header, write_integer, write_text},
-    name::Name,
-    reader::MAX_MEMBERS,
 };
 
 /// Writes a value of any serde type as Kubernetes writes CBOR: the self-described tag, names and text as byte strings, members
@@ -34,27 +28,50 @@ use super::{
 /// # Ok::<(), cbor::CborError>(())
 /// ```
 pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, CborError> {
-    to_vec_with(value, &[])
-}
-
-/// The same with texts for members of the outermost map that are missing, null or empty.
-pub(super) fn to_vec_with<T: Serialize + ?Sized>(
-    value: &T,
-    supplied: &[(&str, &str)],
-) -> Result<Vec<u8>, CborError> {
-    let mut serializer = Serializer { out: SELF_DESCRIBED.to_vec(), levels: 0, supplied };
+    let mut serializer = Serializer::new(&[]);
     value.serialize(&mut serializer)?;
     Ok(serializer.out)
 }
 
-struct Serializer<'s> {
-    out: Vec<u8>,
-    levels: usize,
-    supplied: &'s [(&'s str, &'s str)],
+/// An object and its type, as they were written.
+pub(super) struct Written {
+    pub(super) object: Vec<u8>,
+    pub(super) api_version: String,
+    pub(super) kind: String,
 }
 
-impl Serializer<'_> {
-    fn deeper(&mut self) -> Result<(), CborError> {
+/// Writes an object, with texts for members that are missing, null or empty.
+pub(super) fn write_object<T: Serialize>(
+    object: &T,
+    supplied: &[(&str, &str)],
+) -> Result<Written, CborError> {
+    let mut serializer = Serializer::new(supplied);
+    object.serialize(&mut serializer)?;
+    let Serializer { out, api_version, kind, .. } = serializer;
+    Ok(Written { object: out, api_version, kind })
+}
+
+pub(super) struct Serializer<'s> {
+    pub(super) out: Vec<u8>,
+    pub(super) levels: usize,
+    pub(super) supplied: &'s [(&'s str, &'s str)],
+    /// Texts of the outermost map.
+    pub(super) api_version: String,
+    pub(super) kind: String,
+}
+
+impl<'s> Serializer<'s> {
+    fn new(supplied: &'s [(&'s str, &'s str)]) -> Self {
+        Self {
+            out: SELF_DESCRIBED.to_vec(),
+            levels: 0,
+            supplied,
+            api_version: String::new(),
+            kind: String::new(),
+        }
+    }
+
+    pub(super) fn deeper(&mut self) -> Result<(), CborError> {
         if self.levels == MAX_SERDE_DEPTH {
             return Err(CborError::without_offset(format!("nested deeper than {MAX_SERDE_DEPTH} levels")));
         }
@@ -230,172 +247,3 @@ impl<'a, 's> ser::Serializer for &'a mut Serializer<'s> {
         Members::begin(self, 2)
     }
 }
-
-/// An array whose length is not known before its end.
-struct Values<'a, 's> {
-    serializer: &'a mut Serializer<'s>,
-    start: usize,
-    count: usize,
-    levels: usize,
-}
-
-impl<'a, 's> Values<'a, 's> {
-    fn begin(serializer: &'a mut Serializer<'s>, levels: usize) -> Result<Self, CborError> {
-        serializer.deeper()?;
-        let start = serializer.out.len();
-        Ok(Self { serializer, start, count: 0, levels })
-    }
-
-    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CborError> {
-        self.count += 1;
-        value.serialize(&mut *self.serializer)
-    }
-
-    fn finish(self) {
-        let mut header = Vec::new();
-        write_header(&mut header, Header::Array(Some(self.count)));
-        self.serializer.out.splice(self.start..self.start, header);
-        self.serializer.levels -= self.levels;
-    }
-}
-
-macro_rules! values {
-    ($($serialize:ident: $method:ident,)*) => {$(
-        impl ser::$serialize for Values<'_, '_> {
-            type Ok = ();
-            type Error = CborError;
-
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CborError> {
-                self.value(value)
-            }
-
-            fn end(self) -> Result<(), CborError> {
-                self.finish();
-                Ok(())
-            }
-        }
-    )*};
-}
-values! {
-    SerializeSeq: serialize_element,
-    SerializeTuple: serialize_element,
-    SerializeTupleStruct: serialize_field,
-    SerializeTupleVariant: serialize_field,
-}
-
-/// A map whose members are put in order at its end.
-struct Members<'a, 's> {
-    serializer: &'a mut Serializer<'s>,
-    start: usize,
-    /// Name and encoded value, as parts of what was written since the start.
-    members: Vec<(Range<usize>, Range<usize>)>,
-    name: Range<usize>,
-    levels: usize,
-    is_outermost: bool,
-}
-
-impl<'a, 's> Members<'a, 's> {
-    fn begin(serializer: &'a mut Serializer<'s>, levels: usize) -> Result<Self, CborError> {
-        serializer.deeper()?;
-        let start = serializer.out.len();
-        let is_outermost = serializer.levels == 1;
-        Ok(Self { serializer, start, members: Vec::new(), name: 0..0, levels, is_outermost })
-    }
-
-    fn length(&self) -> usize {
-        self.serializer.out.len() - self.start
-    }
-
-    fn member<T: Serialize + ?Sized>(&mut self, name: Range<usize>, value: &T) -> Result<(), CborError> {
-        let from = self.length();
-        value.serialize(&mut *self.serializer)?;
-        self.members.push((name, from..self.length()));
-        Ok(())
-    }
-
-    fn name(&mut self, name: &str) -> Range<usize> {
-        let from = self.length();
-        self.serializer.out.extend_from_slice(name.as_bytes());
-        from..self.length()
-    }
-
-    fn finish(mut self) -> Result<(), CborError> {
-        if self.is_outermost {
-            self.supply()?;
-        }
-        let written = self.serializer.out.split_off(self.start);
-        let name = |member: &(Range<usize>, Range<usize>)| &written[member.0.clone()];
-        // The order of the encoded names: their length comes first. Of equal names the last stays.
-        self.members.sort_by(|a, b| (a.0.len(), name(a)).cmp(&(b.0.len(), name(b))));
-        self.members.reverse();
-        self.members.dedup_by(|a, b| name(a) == name(b));
-        self.members.reverse();
-        if self.members.len() > MAX_MEMBERS {
-            return Err(CborError::without_offset(format!("more than {MAX_MEMBERS} members")));
-        }
-        let out = &mut self.serializer.out;
-        write_header(out, Header::Map(Some(self.members.len())));
-        for (name, value) in self.members {
-            write_header(out, Header::Bytes(Some(name.len())));
-            out.extend_from_slice(&written[name]);
-            out.extend_from_slice(&written[value]);
-        }
-        self.serializer.levels -= self.levels;
-        Ok(())
-    }
-
-    /// Adds the supplied texts where there is nothing else.
-    fn supply(&mut self) -> Result<(), CborError> {
-        const EMPTY: u8 = 0x40;
-        for (name, text) in self.serializer.supplied {
-            let written = &self.serializer.out[self.start..];
-            let own = self.members.iter().rfind(|(own, _)| written[own.clone()] == *name.as_bytes());
-            if own.is_none_or(|(_, value)| matches!(written[value.clone()], [NULL | EMPTY])) {
-                let name = self.name(name);
-                self.member(name, *text)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl ser::SerializeMap for Members<'_, '_> {
-    type Ok = ();
-    type Error = CborError;
-
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), CborError> {
-        let name = key.serialize(Name)?;
-        self.name = self.name(&name);
-        Ok(())
-    }
-
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CborError> {
-        self.member(self.name.clone(), value)
-    }
-
-    fn end(self) -> Result<(), CborError> {
-        self.finish()
-    }
-}
-
-macro_rules! fields {
-    ($($serialize:ident)*) => {$(
-        impl ser::$serialize for Members<'_, '_> {
-            type Ok = ();
-            type Error = CborError;
-
-            fn serialize_field<T: Serialize + ?Sized>(
-                &mut self,
-                name: &'static str,
-                value: &T,
-            ) -> Result<(), CborError> {
-                self.serialize_entry(name, value)
-            }
-
-            fn end(self) -> Result<(), CborError> {
-                self.finish()
-            }
-        }
-    )*};
-}
-fields! { SerializeStruct SerializeStructVariant }
