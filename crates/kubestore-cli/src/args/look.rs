@@ -27,7 +27,7 @@ pub(crate) struct InspectArgs {
 
 /// Show every state of a key that is not compacted yet
 ///
-/// WHEN and BY are what the object's managed fields say last; etcd itself keeps no time.
+/// WHEN and BY are what the object's managed fields say last, or when it was created; etcd itself keeps no time.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

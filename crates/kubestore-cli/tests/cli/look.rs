@@ -108,6 +108,10 @@ fn states(k: &Kubestore) {
     assert_eq!(changes, ["created", "modified", "deleted", "created"]);
     assert_eq!((&history["states"][1]["version"], &history["states"][3]["version"]), (&json!(2), &json!(1)));
     assert_eq!(history["key"], "/registry/configmaps/default/a");
+    // Without managed fields, only of the first state of an object is it known when that was.
+    let times: Vec<_> =
+        history["states"].as_array().unwrap().iter().map(|state| state["time"].is_string()).collect();
+    assert_eq!(times, [true, false, false, true]);
     let table = lines(&k.run("history /registry/configmaps/default/a").ok());
     assert_eq!(table.len(), 5);
     assert!(table[3].ends_with("deleted - - - - - -"), "{table:?}");

@@ -205,7 +205,8 @@ async fn last_change(opener: &Opener, kv: &KeyValue) -> (Option<String>, Option<
     });
     match times.max_by_key(|(at, ..)| *at) {
         Some((_, time, manager)) => (Some(time), manager),
-        None => (created(&object), None),
+        // Without managed fields only the time of the first state is known.
+        None => (created(&object).filter(|_| kv.version == 1), None),
     }
 }
 
