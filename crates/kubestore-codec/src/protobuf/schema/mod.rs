@@ -9,7 +9,7 @@ use super::{
     release::Release,
 };
 
-/// The table is read at its first use, which takes half a millisecond or less.
+/// The table is read at its first use, which takes about a millisecond.
 pub(super) fn schema() -> &'static Schema {
     static SCHEMA: OnceLock<Schema> = OnceLock::new();
     SCHEMA.get_or_init(|| parse::parse(include_str!("table.txt")))
