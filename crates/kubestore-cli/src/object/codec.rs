@@ -8,7 +8,11 @@ use std::{
 
 use bytes::Bytes;
 use kubestore::{
-    codec::{StorageCodec, Unstructured, protobuf::UnknownField},
+    codec::{
+        Encoding, Opaque, StorageCodec, Unstructured,
+        protobuf::{MessageType, UnknownField},
+        sniff,
+    },
     core::{Codec, CodecError, Found, Wanted},
 };
 
@@ -38,19 +42,45 @@ impl ObjectCodec {
         self.inner.decode(self.inner.encode(object)?)
     }
 
+    /// What can be shown of an object in protobuf whose kind is not known: the metadata are the same in every kind. It is not
+    /// overwritten, since the codec does not know what it would lose.
+    fn metadata_of(&self, data: Bytes) -> Option<Unstructured> {
+        let opaque = Opaque::new(data).ok()?;
+        let (api_version, kind) = (opaque.api_version(), opaque.kind());
+        let is_unknown =
+            sniff(opaque.stored()) == Encoding::Protobuf && MessageType::of(api_version, kind).is_none();
+        if !is_unknown || kind.is_empty() {
+            return None;
+        }
+        let mut object = Unstructured::new(api_version, kind, opaque.namespace(), opaque.name());
+        if !opaque.uid().is_empty() {
+            object.set_uid(opaque.uid());
+        }
+        opaque.labels().for_each(|(key, value)| object.set_label(key, value));
+        opaque.annotations().for_each(|(key, value)| object.set_annotation(key, value));
+        self.tell(format!("kind {kind} of {api_version} is not known here: only its metadata are shown"));
+        Some(object)
+    }
+
     /// Says what is not shown, unless that was said before.
     fn warn(&self, object: &Unstructured) {
         let lost = unknown_fields(object);
         if lost.is_empty() {
             return;
         }
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         for what in lost {
-            if told.len() < MOST_TOLD && told.insert(what.clone()) {
-                let hint = "is of a later release: it is not shown, and objects with it are not overwritten";
-                // The warning is for people; nobody else misses it.
-                let _told = writeln!(io::stderr(), "warning: {what} {hint}");
-            }
+            self.tell(format!(
+                "{what} is of a later release: it is not shown, and objects with it are not overwritten"
+            ));
+        }
+    }
+
+    fn tell(&self, warning: String) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() < MOST_TOLD && !told.contains(&warning) {
+            // The warning is for people; nobody else misses it.
+            let _told = writeln!(io::stderr(), "warning: {warning}");
+            told.insert(warning);
         }
     }
 }
@@ -87,7 +117,10 @@ impl Codec<Unstructured> for ObjectCodec {
     }
 
     fn decode(&self, data: Bytes) -> Result<Unstructured, CodecError> {
-        let object = self.inner.decode(data)?;
+        let object = match self.inner.decode(data.clone()) {
+            Ok(object) => object,
+            Err(error) => self.metadata_of(data).ok_or(error)?,
+        };
         self.warn(&object);
         Ok(object)
     }
@@ -106,6 +139,22 @@ mod tests {
     use kubestore::codec::protobuf::Envelope;
 
     use super::*;
+
+    #[test]
+    fn of_a_kind_that_is_not_known_the_metadata_are_shown() {
+        // metadata {name, namespace, labels}, and a spec.
+        let message = b"\x0a\x11\x0a\x01a\x1a\x02ns\x5a\x08\x0a\x03app\x12\x01w\x12\x03\x98\x06\x01";
+        let stored: Bytes = Envelope::new("apps/v9", "Fleet", message).to_vec().into();
+        let codec = ObjectCodec::new();
+        let fleet = codec.decode(stored.clone()).unwrap();
+        let mut expected = Unstructured::new("apps/v9", "Fleet", "ns", "a");
+        expected.set_label("app", "w");
+        assert_eq!(fleet, expected);
+        codec.replaceable(&stored).unwrap_err();
+        codec.encode(&fleet).expect("as a custom resource");
+        // What is damaged is not of an unknown kind.
+        codec.decode(Envelope::new("v1", "Pod", b"\x0a\xff").to_vec().into()).unwrap_err();
+    }
 
     #[test]
     fn fields_of_later_releases_are_named_by_their_place() {
