@@ -155,6 +155,16 @@ impl<'de> Reader<'de> {
     /// The number of the next field, which is passed over; `None` at the end.
     #[inline]
     pub(super) fn skip(&mut self) -> Result<Option<u32>, ProtobufError> {
+        // Nearly all fields are texts or messages with small numbers.
+        if let [tag, length, rest @ ..] = self.rest
+            && tag & 0x87 == 2
+            && *tag >= 8
+            && *length < 0x80
+            && let Some(rest) = rest.get(usize::from(*length)..)
+        {
+            self.rest = rest;
+            return Ok(Some(u32::from(tag >> 3)));
+        }
         Ok(self.next()?.map(|record| record.number))
     }
 

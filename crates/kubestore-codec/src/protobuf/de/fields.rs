@@ -2,18 +2,27 @@
 
 use std::borrow::Cow;
 
-use serde::de::{DeserializeSeed, MapAccess, value::BorrowedStrDeserializer};
+use serde::{
+    de::{DeserializeSeed, Deserializer, MapAccess, Visitor, value::BorrowedStrDeserializer},
+    forward_to_deserialize_any,
+};
 
 use super::{
     Context,
     frame::Frame,
+    list::List,
+    map::Map,
     special,
-    value::{Content, Items, Value},
+    value::visit,
+    visit_text, visit_variant,
 };
-use crate::protobuf::{
-    error::ProtobufError,
-    schema::{Field, Form, Message, Type},
-    wire::Payload,
+use crate::{
+    json::go_text,
+    protobuf::{
+        error::ProtobufError,
+        schema::{Field, Form, Message, Type},
+        wire::Payload,
+    },
 };
 
 /// The members of a message.
@@ -173,34 +182,83 @@ impl<'de> MapAccess<'de> for Fields<'de> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ProtobufError> {
-        let context = self.context;
-        let (field, content) = match std::mem::replace(&mut self.next, Next::None) {
+        let (name, list) = match &self.next {
             // A visitor that asks for a value before a name gets nothing.
-            Next::None => return seed.deserialize(Value::new(context, Content::Null)),
-            Next::Text(name, text) => {
-                let value = seed.deserialize(Value::new(context, Content::Text(text)));
-                return value.map_err(|error| error.in_field(name));
+            Next::None => ("", None),
+            Next::Text(name, _) => (*name, None),
+            Next::Null(field) => (field.name, None),
+            Next::Field(field, _) => {
+                (field.name, matches!(field.form, Form::List | Form::Map).then_some(field.number))
             }
-            Next::Null(field) => (field, Content::Null),
-            Next::Field(field, payload) if matches!(field.form, Form::List | Form::Map) => {
-                let items = Items {
-                    of: field.of,
-                    are_typed_claims: field.has_typed_claims,
-                    number: field.number,
-                    first: Some(payload),
-                    frame: &mut self.frame,
-                };
-                (field, if field.form == Form::List { Content::List(items) } else { Content::Map(items) })
-            }
-            Next::Field(field, payload) => (field, Content::Single(field.of, payload)),
         };
-        let is_repeated = matches!(content, Content::List(_) | Content::Map(_));
-        let value =
-            seed.deserialize(Value::new(context, content)).map_err(|error| error.in_field(field.name))?;
-        if is_repeated {
+        let value = seed.deserialize(Member(self)).map_err(|error| error.in_field(name))?;
+        if let Some(number) = list {
             // What the visitor did not ask for.
-            while self.frame.next_if(field.number)?.is_some() {}
+            while self.frame.next_if(number)?.is_some() {}
         }
         Ok(value)
+    }
+}
+
+/// The value of the member whose name was given.
+struct Member<'f, 'de>(&'f mut Fields<'de>);
+
+impl<'de> Deserializer<'de> for Member<'_, 'de> {
+    type Error = ProtobufError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProtobufError> {
+        let Fields { context, frame, next, .. } = self.0;
+        match std::mem::replace(next, Next::None) {
+            Next::None | Next::Null(_) => visitor.visit_unit(),
+            Next::Text(_, text) => visit_text(text, visitor),
+            Next::Field(field, first) => match field.form {
+                Form::List => visitor.visit_seq(List::new(*context, field, first, frame)),
+                Form::Map => visitor.visit_map(Map::new(*context, field, first, frame)?),
+                Form::Value | Form::Inline | Form::Pointer => visit(*context, field.of, &first, visitor),
+            },
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProtobufError> {
+        let is_null = match &self.0.next {
+            Next::None | Next::Null(_) => true,
+            Next::Field(field, payload) => {
+                !matches!(field.form, Form::List | Form::Map) && special::is_null(field.of, payload)?
+            }
+            Next::Text(..) => false,
+        };
+        if is_null { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ProtobufError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ProtobufError> {
+        match &self.0.next {
+            Next::Text(_, name) => visit_variant(name, visitor),
+            Next::Field(field, payload) if field.of == Type::Text && field.form != Form::List => {
+                visit_variant(&go_text(payload.bytes()?), visitor)
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProtobufError> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct identifier
     }
 }

@@ -35,6 +35,7 @@ impl<'de> Frame<'de> {
     }
 
     /// The next field that is known: its place and what it holds.
+    #[inline]
     pub(super) fn next(&mut self) -> Result<Option<(u8, Payload<'de>)>, ProtobufError> {
         loop {
             let record = match &mut self.source {

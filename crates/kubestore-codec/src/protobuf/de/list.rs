@@ -2,51 +2,54 @@
 
 use serde::de::{DeserializeSeed, SeqAccess};
 
-use super::{
-    Context,
-    value::{Content, Items, Value},
-};
+use super::{Context, frame::Frame, value::Value};
 use crate::protobuf::{
     error::{ProtobufError, Segment},
-    schema::Type,
+    schema::{Field, Type},
     wire::{Payload, Reader},
 };
 
 /// The items of a list, packed or not.
 pub(super) struct List<'f, 'de> {
     context: Context,
-    items: Items<'f, 'de>,
+    field: &'static Field,
+    /// The first item; the others follow in the message.
+    first: Option<Payload<'de>>,
+    frame: &'f mut Frame<'de>,
     /// Numbers that are packed into the last item that was read.
     packed: Reader<'de>,
     index: usize,
 }
 
 impl<'f, 'de> List<'f, 'de> {
-    pub(super) fn new(context: Context, items: Items<'f, 'de>) -> Self {
-        Self { context, items, packed: Reader::new(&[]), index: 0 }
+    pub(super) fn new(context: Context, field: &'static Field, first: Payload<'de>, frame: &'f mut Frame<'de>) -> Self {
+        Self { context, field, first: Some(first), frame, packed: Reader::new(&[]), index: 0 }
     }
 
     fn next_item(&mut self) -> Result<Option<Payload<'de>>, ProtobufError> {
+        if !is_number(self.field.of) {
+            return self.next_on_wire();
+        }
         loop {
             if let Some(number) = self.next_packed()? {
                 return Ok(Some(number));
             }
-            let item = match self.items.first.take() {
-                Some(first) => first,
-                None => match self.items.frame.next_if(self.items.number)? {
-                    Some(item) => item,
-                    None => return Ok(None),
-                },
-            };
-            match item {
-                Payload::Bytes(bytes) if is_number(self.items.of) => self.packed = Reader::new(bytes),
-                item => return Ok(Some(item)),
+            match self.next_on_wire()? {
+                Some(Payload::Bytes(bytes)) => self.packed = Reader::new(bytes),
+                item => return Ok(item),
             }
         }
     }
 
+    fn next_on_wire(&mut self) -> Result<Option<Payload<'de>>, ProtobufError> {
+        match self.first.take() {
+            Some(first) => Ok(Some(first)),
+            None => self.frame.next_if(self.field.number),
+        }
+    }
+
     fn next_packed(&mut self) -> Result<Option<Payload<'de>>, ProtobufError> {
-        match self.items.of {
+        match self.field.of {
             Type::Double => Ok(self.packed.next_packed_fixed64()?.map(Payload::Fixed64)),
             _ => Ok(self.packed.next_packed()?.map(Payload::Varint)),
         }
@@ -68,11 +71,8 @@ impl<'de> SeqAccess<'de> for List<'_, 'de> {
         let in_item = |error: ProtobufError| error.inside(Segment::Index(index));
         let Some(item) = self.next_item().map_err(in_item)? else { return Ok(None) };
         self.index += 1;
-        let content = match self.items.of {
-            Type::Message(index) if self.items.are_typed_claims => Content::Claim(index, item),
-            of => Content::Single(of, item),
-        };
-        let value = Value::new(self.context, content);
+        let mut value = Value::new(self.context, self.field.of, item);
+        value.is_typed_claim = self.field.has_typed_claims;
         seed.deserialize(value).map(Some).map_err(in_item)
     }
 }

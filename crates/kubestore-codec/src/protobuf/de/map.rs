@@ -2,12 +2,12 @@
 
 use std::{borrow::Cow, vec};
 
-use serde::de::{DeserializeSeed, MapAccess};
+use serde::de::{DeserializeSeed, IntoDeserializer as _, MapAccess};
 
 use super::{
     Context,
     frame::Frame,
-    value::{Content, Items, Value},
+    value::Value,
     visit_text,
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     protobuf::{
         entry::Entry,
         error::{ProtobufError, Segment},
-        schema::Type,
+        schema::{Field, Type},
         wire::Payload,
     },
 };
@@ -35,10 +35,15 @@ enum Source<'f, 'de> {
 }
 
 impl<'f, 'de> Map<'f, 'de> {
-    pub(super) fn new(context: Context, items: Items<'f, 'de>) -> Result<Self, ProtobufError> {
-        let Items { of, number, first, frame, .. } = items;
-        let source = if is_in_order(first.as_ref(), number, frame, of)? {
-            Source::InOrder { number, first, frame }
+    pub(super) fn new(
+        context: Context,
+        field: &Field,
+        first: Payload<'de>,
+        frame: &'f mut Frame<'de>,
+    ) -> Result<Self, ProtobufError> {
+        let Field { number, of, .. } = *field;
+        let source = if is_in_order(&first, number, frame, of)? {
+            Source::InOrder { number, first: Some(first), frame }
         } else {
             Source::Gathered(gather(first, number, frame, of)?.into_iter())
         };
@@ -61,15 +66,12 @@ impl<'f, 'de> Map<'f, 'de> {
 
 /// Whether the keys are in order, as Kubernetes writes them.
 fn is_in_order(
-    first: Option<&Payload<'_>>,
+    first: &Payload<'_>,
     number: u32,
     frame: &Frame<'_>,
     of: Type,
 ) -> Result<bool, ProtobufError> {
-    let mut last = match first {
-        Some(first) => Entry::read(first, of)?.key,
-        None => return Ok(true),
-    };
+    let mut last = Entry::read(first, of)?.key;
     let mut ahead = frame.ahead(number);
     while let Some(payload) = ahead.next()? {
         let key = Entry::read(&payload, of)?.key;
@@ -83,13 +85,13 @@ fn is_in_order(
 
 /// The entries in order. Of several with one key the last counts.
 fn gather<'de>(
-    first: Option<Payload<'de>>,
+    first: Payload<'de>,
     number: u32,
     frame: &mut Frame<'de>,
     of: Type,
 ) -> Result<Vec<Entry<'de>>, ProtobufError> {
     let mut entries = Vec::new();
-    let mut next = first;
+    let mut next = Some(first);
     while let Some(payload) = next {
         entries.push(Entry::read(&payload, of)?);
         next = frame.next_if(number)?;
@@ -114,9 +116,9 @@ impl<'de> MapAccess<'de> for Map<'_, 'de> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ProtobufError> {
         // A visitor that asks for a value before a key gets nothing.
         let Some(entry) = self.value.take() else {
-            return seed.deserialize(Value::new(self.context, Content::Null));
+            return seed.deserialize(().into_deserializer());
         };
-        let value = Value::new(self.context, Content::Single(self.of, entry.value));
+        let value = Value::new(self.context, self.of, entry.value);
         seed.deserialize(value).map_err(|error| error.inside(Segment::Key(go_text(entry.key).into_owned())))
     }
 }

@@ -5,7 +5,7 @@ use serde::de::Visitor;
 use super::{
     Context, Deserializer,
     fields::Fields,
-    value::{Content, Value},
+    value::Value,
     visit_text,
 };
 use crate::{
@@ -69,7 +69,12 @@ fn check(of: Type, payload: &Payload<'_>) -> Result<(), ProtobufError> {
 }
 
 /// Whether the value is `null` in JSON.
+#[inline]
 pub(super) fn is_null(of: Type, payload: &Payload<'_>) -> Result<bool, ProtobufError> {
+    if of.may_be_null() { is_null_on_wire(of, payload) } else { Ok(false) }
+}
+
+fn is_null_on_wire(of: Type, payload: &Payload<'_>) -> Result<bool, ProtobufError> {
     match of {
         Type::Time | Type::MicroTime => Ok(Moment::read(payload, of == Type::MicroTime)?.is_none()),
         Type::RawExtension | Type::Json => Ok(raw(payload)?.is_none_or(|raw| raw.trim_ascii() == b"null")),
@@ -227,7 +232,7 @@ impl<'de> serde::de::SeqAccess<'de> for Items<'de> {
         seed: T,
     ) -> Result<Option<T::Value>, ProtobufError> {
         let Some((index, item)) = self.items.next() else { return Ok(None) };
-        let value = Value::new(self.context, Content::Single(self.of, item));
+        let value = Value::new(self.context, self.of, item);
         seed.deserialize(value).map(Some).map_err(|error| error.inside(Segment::Index(index)))
     }
 }

@@ -1,4 +1,4 @@
-//! One value: that of a field, of an item of a list, or of an entry of a map.
+//! One value: an item of a list, or of an entry of a map.
 
 use std::borrow::Cow;
 
@@ -8,9 +8,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-use super::{
-    Context, fields::Fields, frame::Frame, list::List, map::Map, special, visit_text, visit_variant,
-};
+use super::{Context, fields::Fields, special, visit_text, visit_variant};
 use crate::{
     json::go_text,
     protobuf::{
@@ -21,64 +19,36 @@ use crate::{
 };
 
 /// A value that has not been looked at.
-pub(super) struct Value<'f, 'de> {
-    context: Context,
-    content: Content<'f, 'de>,
-}
-
-pub(super) enum Content<'f, 'de> {
-    Null,
-    Text(Cow<'de, str>),
-    Single(Type, Payload<'de>),
-    /// A claim of a volume inside of another object, whose type is not on the wire.
-    Claim(u16, Payload<'de>),
-    List(Items<'f, 'de>),
-    Map(Items<'f, 'de>),
-}
-
-/// The items of a list or a map: a first one, and those that follow it in the message.
-pub(super) struct Items<'f, 'de> {
+pub(super) struct Value<'de> {
+    pub(super) context: Context,
     pub(super) of: Type,
-    pub(super) are_typed_claims: bool,
-    pub(super) number: u32,
-    pub(super) first: Option<Payload<'de>>,
-    pub(super) frame: &'f mut Frame<'de>,
+    pub(super) payload: Payload<'de>,
+    /// It is a claim of a volume inside of another object, to which the API server adds its type.
+    pub(super) is_typed_claim: bool,
 }
 
-impl<'f, 'de> Value<'f, 'de> {
-    pub(super) fn new(context: Context, content: Content<'f, 'de>) -> Self {
-        Self { context, content }
-    }
-
-    fn is_null(&self) -> Result<bool, ProtobufError> {
-        match &self.content {
-            Content::Null => Ok(true),
-            Content::Single(of, payload) => special::is_null(*of, payload),
-            Content::Text(_) | Content::Claim(..) | Content::List(_) | Content::Map(_) => Ok(false),
-        }
+impl<'de> Value<'de> {
+    pub(super) fn new(context: Context, of: Type, payload: Payload<'de>) -> Self {
+        Self { context, of, payload, is_typed_claim: false }
     }
 }
 
-impl<'de> de::Deserializer<'de> for Value<'_, 'de> {
+impl<'de> de::Deserializer<'de> for Value<'de> {
     type Error = ProtobufError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProtobufError> {
-        match self.content {
-            Content::Null => visitor.visit_unit(),
-            Content::Text(text) => visit_text(text, visitor),
-            Content::Single(of, payload) => visit_single(self.context, of, &payload, visitor),
-            Content::Claim(index, payload) => {
+        match self.of {
+            Type::Message(index) if self.is_typed_claim => {
                 let message = self.context.schema.message(index);
                 let (api_version, kind) = (Cow::Borrowed("v1"), Cow::Borrowed("PersistentVolumeClaim"));
-                visitor.visit_map(Fields::of_object(self.context, message, &payload, api_version, kind)?)
+                visitor.visit_map(Fields::of_object(self.context, message, &self.payload, api_version, kind)?)
             }
-            Content::List(items) => visitor.visit_seq(List::new(self.context, items)),
-            Content::Map(items) => visitor.visit_map(Map::new(self.context, items)?),
+            of => visit(self.context, of, &self.payload, visitor),
         }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProtobufError> {
-        if self.is_null()? { visitor.visit_none() } else { visitor.visit_some(self) }
+        if special::is_null(self.of, &self.payload)? { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -95,9 +65,8 @@ impl<'de> de::Deserializer<'de> for Value<'_, 'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ProtobufError> {
-        match self.content {
-            Content::Text(name) => visit_variant(&name, visitor),
-            Content::Single(Type::Text, payload) => visit_variant(&go_text(payload.bytes()?), visitor),
+        match self.of {
+            Type::Text => visit_variant(&go_text(self.payload.bytes()?), visitor),
             _ => self.deserialize_any(visitor),
         }
     }
@@ -112,7 +81,8 @@ impl<'de> de::Deserializer<'de> for Value<'_, 'de> {
     }
 }
 
-fn visit_single<'de, V: Visitor<'de>>(
+/// Gives a single value.
+pub(super) fn visit<'de, V: Visitor<'de>>(
     context: Context,
     of: Type,
     payload: &Payload<'de>,

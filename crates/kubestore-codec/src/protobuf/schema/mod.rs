@@ -119,7 +119,15 @@ impl Type {
         !matches!(self, Text | Bool | Int32 | Int64 | Double | Bytes | Texts)
     }
 
+    /// Whether a value that is there may be null in JSON.
+    #[inline]
+    pub(super) fn may_be_null(self) -> bool {
+        use Type::{Json, MicroTime, RawExtension, SchemaOrArray, SchemaOrTexts, Time};
+        matches!(self, Time | MicroTime | RawExtension | Json | SchemaOrArray(_) | SchemaOrTexts(_))
+    }
+
     /// The wire type of a value.
+    #[inline]
     pub(super) fn wire_type(self) -> u8 {
         match self {
             Self::Bool | Self::Int32 | Self::Int64 => 0,
@@ -153,6 +161,7 @@ impl Type {
 }
 
 impl Schema {
+    #[inline]
     pub(super) fn message(&'static self, index: u16) -> &'static Message {
         // The table is checked when it is read.
         &self.messages[usize::from(index)]
@@ -183,6 +192,7 @@ fn name_hash(name: &str) -> usize {
 }
 
 impl Message {
+    #[inline]
     pub(super) fn by_number(&self, number: u32) -> Option<(u8, &Field)> {
         let place = self.by_number.get(number as usize)?.checked_sub(1)?;
         Some((place, &self.fields[usize::from(place)]))
