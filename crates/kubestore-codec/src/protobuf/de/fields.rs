@@ -7,15 +7,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-use super::{
-    Context,
-    frame::Frame,
-    list::List,
-    map::Map,
-    special,
-    value::visit,
-    visit_text, visit_variant,
-};
+use super::{Context, frame::Frame, list::List, map::Map, special, value::visit, visit_text, visit_variant};
 use crate::{
     json::go_text,
     protobuf::{

@@ -22,7 +22,12 @@ pub(super) struct List<'f, 'de> {
 }
 
 impl<'f, 'de> List<'f, 'de> {
-    pub(super) fn new(context: Context, field: &'static Field, first: Payload<'de>, frame: &'f mut Frame<'de>) -> Self {
+    pub(super) fn new(
+        context: Context,
+        field: &'static Field,
+        first: Payload<'de>,
+        frame: &'f mut Frame<'de>,
+    ) -> Self {
         Self { context, field, first: Some(first), frame, packed: Reader::new(&[]), index: 0 }
     }
 

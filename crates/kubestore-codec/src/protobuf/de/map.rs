@@ -4,12 +4,7 @@ use std::{borrow::Cow, vec};
 
 use serde::de::{DeserializeSeed, IntoDeserializer as _, MapAccess};
 
-use super::{
-    Context,
-    frame::Frame,
-    value::Value,
-    visit_text,
-};
+use super::{Context, frame::Frame, value::Value, visit_text};
 use crate::{
     json::go_text,
     protobuf::{
@@ -65,12 +60,7 @@ impl<'f, 'de> Map<'f, 'de> {
 }
 
 /// Whether the keys are in order, as Kubernetes writes them.
-fn is_in_order(
-    first: &Payload<'_>,
-    number: u32,
-    frame: &Frame<'_>,
-    of: Type,
-) -> Result<bool, ProtobufError> {
+fn is_in_order(first: &Payload<'_>, number: u32, frame: &Frame<'_>, of: Type) -> Result<bool, ProtobufError> {
     let mut last = Entry::read(first, of)?.key;
     let mut ahead = frame.ahead(number);
     while let Some(payload) = ahead.next()? {

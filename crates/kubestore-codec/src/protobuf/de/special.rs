@@ -2,12 +2,7 @@
 
 use serde::de::Visitor;
 
-use super::{
-    Context, Deserializer,
-    fields::Fields,
-    value::Value,
-    visit_text,
-};
+use super::{Context, Deserializer, fields::Fields, value::Value, visit_text};
 use crate::{
     json::go_text,
     protobuf::{

@@ -48,7 +48,11 @@ impl<'de> de::Deserializer<'de> for Value<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProtobufError> {
-        if special::is_null(self.of, &self.payload)? { visitor.visit_none() } else { visitor.visit_some(self) }
+        if special::is_null(self.of, &self.payload)? {
+            visitor.visit_none()
+        } else {
+            visitor.visit_some(self)
+        }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
