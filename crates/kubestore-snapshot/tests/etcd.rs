@@ -4,7 +4,12 @@
 
 mod common;
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use common::Random;
@@ -15,6 +20,44 @@ use kubestore_kv::{
     WatchGroup, WatchItem, WatchRequest, WatchTarget, WriteOutcome,
 };
 use kubestore_snapshot::{Snapshot, SnapshotErrorKind, SnapshotOptions};
+use kubestore_transform::{Key, Provider, ProviderChain, Transformer, ValueContext};
+
+/// What encrypts the values of a key: each kind is under a provider of its own.
+static PROVIDERS: LazyLock<[Arc<dyn Transformer>; 3]> = LazyLock::new(|| {
+    let key = |name| Key::new(name, [7; 32]).unwrap();
+    let chain =
+        |provider: Provider| -> Arc<dyn Transformer> { Arc::new(ProviderChain::new([provider]).unwrap()) };
+    [
+        chain(Provider::aes_gcm([key("gcm")]).unwrap()),
+        chain(Provider::secretbox([key("box")]).unwrap()),
+        chain(Provider::aes_cbc([key("cbc")]).unwrap()),
+    ]
+});
+
+fn provider(key: &str) -> &'static dyn Transformer {
+    let kind = KINDS.iter().position(|kind| key.starts_with(&format!("/registry/{kind}/")));
+    &*PROVIDERS[kind.unwrap()]
+}
+
+async fn sealed(key: &str, value: String) -> Bytes {
+    provider(key).transform_to_storage(value.into(), ValueContext::new(key.as_bytes())).await.unwrap()
+}
+
+/// Opens every value, and returns how many there were.
+async fn opened(kvs: &[KeyValue]) -> usize {
+    let mut count = 0;
+    for kv in kvs.iter().filter(|kv| !kv.key.starts_with(b"/registry/events/")) {
+        let key = std::str::from_utf8(&kv.key).unwrap();
+        let opened =
+            provider(key).transform_from_storage(kv.value.clone(), ValueContext::new(&kv.key)).await.unwrap();
+        let text = String::from_utf8(opened.data.to_vec()).unwrap();
+        let number: usize = key.rsplit('/').next().unwrap().parse().unwrap();
+        let own = format!("{number}-");
+        assert!(text.is_empty() || text.starts_with(&own) || text.starts_with("changed "), "{key}");
+        count += 1;
+    }
+    count
+}
 
 fn revision(outcome: WriteOutcome) -> Revision {
     match outcome {
@@ -28,13 +71,16 @@ async fn create(kv: &EtcdKv, numbers: std::ops::Range<usize>) {
     let writes = numbers.map(|number| async move {
         let size = if number % 100 == 0 { 20_000 } else { 20 + number % 10 * 100 };
         let value = format!("{number}-").repeat(size / 4);
+        let value = sealed(&key(number), value).await;
         revision(kv.optimistic_put(PutRequest::create(key(number), value)).await.unwrap())
     });
     stream::iter(writes).buffer_unordered(64).collect::<Vec<_>>().await;
 }
 
+const KINDS: [&str; 3] = ["secrets", "configmaps", "leases"];
+
 fn key(number: usize) -> String {
-    let kind = ["secrets", "configmaps", "leases"][number % 3];
+    let kind = KINDS[number % 3];
     format!("/registry/{kind}/ns-{}/{number:05}", number % 7)
 }
 
@@ -46,7 +92,7 @@ async fn change(kv: &EtcdKv, random: &mut Random, count: usize, most: usize) {
         let outcome = if found.is_some() && random.below(2) == 0 {
             kv.optimistic_delete(DeleteRequest::new(key, at)).await
         } else {
-            let value = "changed ".repeat(random.below(200));
+            let value = sealed(&key, "changed ".repeat(random.below(200))).await;
             kv.optimistic_put(PutRequest::create(key, value).with_expect(Expect::ModRevision(at))).await
         };
         revision(outcome.unwrap());
@@ -136,6 +182,10 @@ async fn ten_thousand_objects(etcd: &EtcdProcess) {
     let head = state(&snapshot, snapshot.info().head).await;
     assert!(head.iter().any(|kv| kv.version > 3) && head.iter().any(|kv| kv.create_revision > compacted));
     assert!(head.len() > 9_000 && head.len() < 10_000, "{}", head.len());
+    for at in past {
+        let state = state(&snapshot, at).await;
+        assert_eq!(opened(&state).await, state.len() - 1, "all but the leased one");
+    }
 
     let leases: Vec<_> = snapshot.leases().collect();
     assert_eq!(leases.len(), 1);

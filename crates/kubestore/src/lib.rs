@@ -4,6 +4,10 @@ mod stores;
 
 pub mod prelude;
 
+/// What encryption at rest protects from, and what not.
+#[doc = include_str!("docs/threat-model.md")]
+pub mod threat_model {}
+
 pub use stores::{Stores, StoresBuilder};
 
 #[doc(inline)]
