@@ -10,7 +10,7 @@ use super::{
     de::Deserializer,
     envelope::Envelope,
     error::{Problem, ProtobufError},
-    losses::{check_replaceable, has_unknown_fields, unknown_fields},
+    losses::{check_replaceable, unknown_fields},
     release::Release,
     ser::Serializer,
     skim,
@@ -56,7 +56,7 @@ impl Codec<Unstructured> for UnstructuredProtobufCodec {
 
     fn decode(&self, data: Bytes) -> Result<Unstructured, CodecError> {
         let object: Unstructured = ProtobufCodec::new().read(&data)?;
-        Ok(if has_unknown_fields(&data)? { object.without(unknown_fields(&data)?) } else { object })
+        Ok(object.without(unknown_fields(&data)?))
     }
 
     fn skim<'a>(&self, data: &'a [u8], wanted: &Wanted) -> Result<Option<Found<'a>>, CodecError> {
