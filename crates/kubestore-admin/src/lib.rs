@@ -4,6 +4,7 @@ mod census;
 mod diff;
 mod error;
 mod failure;
+mod job_options;
 mod key_map;
 mod keygen;
 mod plan;

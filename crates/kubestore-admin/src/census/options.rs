@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kubestore_transform::EncryptionConfig;
 
-use crate::{Progress, progress::Observer};
+use crate::{job_options::job_options, progress::Observer};
 
 /// How a census is taken. The default judges nothing and tells nobody.
 #[derive(Clone, Debug)]
@@ -21,21 +21,9 @@ impl CensusOptions {
         self.config = Some(config.clone());
         self
     }
-
-    /// Tells the progress, often; `observe` should be quick.
-    #[must_use]
-    pub fn on_progress(mut self, observe: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
-        self.observer = Observer::new(observe);
-        self
-    }
-
-    /// How long a backend may be away before the job fails; 30 seconds by default.
-    #[must_use]
-    pub fn retry_for(mut self, patience: Duration) -> Self {
-        self.retry_for = patience;
-        self
-    }
 }
+
+job_options!(CensusOptions, ", often");
 
 impl Default for CensusOptions {
     fn default() -> Self {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kubestore_kv::Revision;
 
-use crate::{Progress, progress::Observer};
+use crate::{job_options::job_options, progress::Observer};
 
 /// How two key spaces are compared.
 #[derive(Clone, Debug)]
@@ -38,21 +38,9 @@ impl DiffOptions {
         self.revisions = on;
         self
     }
-
-    /// Tells the progress after every key, over the keys of both sides; `observe` should be quick.
-    #[must_use]
-    pub fn on_progress(mut self, observe: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
-        self.observer = Observer::new(observe);
-        self
-    }
-
-    /// How long a backend may be away before the job fails; 30 seconds by default.
-    #[must_use]
-    pub fn retry_for(mut self, patience: Duration) -> Self {
-        self.retry_for = patience;
-        self
-    }
 }
+
+job_options!(DiffOptions, " after every key, over the keys of both sides");
 
 impl Default for DiffOptions {
     fn default() -> Self {

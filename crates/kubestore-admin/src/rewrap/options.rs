@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
-use crate::{Progress, progress::Observer};
+use crate::{job_options::job_options, progress::Observer};
 
 /// How values are rewritten.
 #[derive(Clone, Debug)]
@@ -44,21 +44,9 @@ impl RewrapOptions {
         self.most_passes = passes.max(1);
         self
     }
-
-    /// Tells the progress after every value; `observe` should be quick.
-    #[must_use]
-    pub fn on_progress(mut self, observe: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
-        self.observer = Observer::new(observe);
-        self
-    }
-
-    /// How long a backend may be away before the job fails; 30 seconds by default.
-    #[must_use]
-    pub fn retry_for(mut self, patience: Duration) -> Self {
-        self.retry_for = patience;
-        self
-    }
 }
+
+job_options!(RewrapOptions, " after every value");
 
 impl Default for RewrapOptions {
     fn default() -> Self {

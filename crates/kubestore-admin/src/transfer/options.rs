@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, time::Duration};
 
 use kubestore_kv::Revision;
 
-use crate::{Progress, progress::Observer, retry::PATIENCE};
+use crate::{job_options::job_options, progress::Observer, retry::PATIENCE};
 
 /// How an export is made.
 #[derive(Clone, Debug)]
@@ -30,21 +30,9 @@ impl ExportOptions {
         self.newer = on;
         self
     }
-
-    /// Tells the progress after every part; `observe` should be quick.
-    #[must_use]
-    pub fn on_progress(mut self, observe: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
-        self.observer = Observer::new(observe);
-        self
-    }
-
-    /// How long a backend may be away before the job fails; 30 seconds by default.
-    #[must_use]
-    pub fn retry_for(mut self, patience: Duration) -> Self {
-        self.retry_for = patience;
-        self
-    }
 }
+
+job_options!(ExportOptions, " after every part");
 
 impl Default for ExportOptions {
     fn default() -> Self {
@@ -99,21 +87,9 @@ impl ImportOptions {
         self.in_flight = writes;
         self
     }
-
-    /// Tells the progress after every key; `observe` should be quick.
-    #[must_use]
-    pub fn on_progress(mut self, observe: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
-        self.observer = Observer::new(observe);
-        self
-    }
-
-    /// How long a backend may be away before the job fails; 30 seconds by default.
-    #[must_use]
-    pub fn retry_for(mut self, patience: Duration) -> Self {
-        self.retry_for = patience;
-        self
-    }
 }
+
+job_options!(ImportOptions, " after every key");
 
 impl Default for ImportOptions {
     fn default() -> Self {

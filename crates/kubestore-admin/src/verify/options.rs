@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, sync::Arc, thread, time::Duration};
 use bytes::Bytes;
 
 use super::contents::Contents;
-use crate::{Progress, progress::Observer};
+use crate::{job_options::job_options, progress::Observer};
 
 /// How a check is done.
 #[derive(Clone, Debug)]
@@ -42,21 +42,9 @@ impl VerifyOptions {
         self.contents = Contents::Decoded(Arc::new(decode));
         self
     }
-
-    /// Tells the progress after every part; `observe` should be quick.
-    #[must_use]
-    pub fn on_progress(mut self, observe: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
-        self.observer = Observer::new(observe);
-        self
-    }
-
-    /// How long a backend may be away before the job fails; 30 seconds by default.
-    #[must_use]
-    pub fn retry_for(mut self, patience: Duration) -> Self {
-        self.retry_for = patience;
-        self
-    }
 }
+
+job_options!(VerifyOptions, " after every part");
 
 impl Default for VerifyOptions {
     fn default() -> Self {
