@@ -12,6 +12,8 @@ mod prost_types;
 pub mod protobuf;
 #[cfg(feature = "recognise")]
 mod recognise;
+#[cfg(any(feature = "cbor", feature = "protobuf"))]
+mod refuse;
 mod resource;
 mod sniff;
 mod typed;

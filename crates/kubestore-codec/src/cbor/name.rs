@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer, ser::Impossible};
 
 use super::error::CborError;
+use crate::refuse::refuse_parts;
 
 /// Serialises the key of a map: text, and what JSON writers make text of.
 pub(super) struct Name;
@@ -29,6 +30,8 @@ impl Serializer for Name {
     type SerializeMap = Impossible<String, CborError>;
     type SerializeStruct = Impossible<String, CborError>;
     type SerializeStructVariant = Impossible<String, CborError>;
+
+    refuse_parts!(String, CborError, not_text);
 
     written! {
         serialize_bool: bool,
@@ -91,57 +94,11 @@ impl Serializer for Name {
         value.serialize(self)
     }
 
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: &T,
-    ) -> Result<String, CborError> {
-        not_text()
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, CborError> {
-        not_text()
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, CborError> {
-        not_text()
-    }
-
-    fn serialize_tuple_struct(
-        self,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeTupleStruct, CborError> {
-        not_text()
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeTupleVariant, CborError> {
-        not_text()
-    }
-
     fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, CborError> {
         not_text()
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, CborError> {
-        not_text()
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeStructVariant, CborError> {
         not_text()
     }
 }

@@ -8,7 +8,10 @@ use serde::{
 };
 
 use super::text::TextSerializer;
-use crate::protobuf::error::{Problem, ProtobufError};
+use crate::{
+    protobuf::error::{Problem, ProtobufError},
+    refuse::refuse_parts,
+};
 
 /// What every object says of itself; "" where it does not.
 #[derive(Default)]
@@ -120,6 +123,8 @@ impl ser::Serializer for Sniffer {
     type SerializeStruct = Members;
     type SerializeStructVariant = Impossible<TypeMeta, ProtobufError>;
 
+    refuse_parts!(TypeMeta, ProtobufError, not_an_object);
+
     refuse! {
         serialize_bool(bool) serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_u8(u8)
         serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_f32(f32) serialize_f64(f64)
@@ -139,57 +144,11 @@ impl ser::Serializer for Sniffer {
         value.serialize(self)
     }
 
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: &T,
-    ) -> Result<TypeMeta, ProtobufError> {
-        not_an_object()
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, ProtobufError> {
-        not_an_object()
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, ProtobufError> {
-        not_an_object()
-    }
-
-    fn serialize_tuple_struct(
-        self,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeTupleStruct, ProtobufError> {
-        not_an_object()
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeTupleVariant, ProtobufError> {
-        not_an_object()
-    }
-
     fn serialize_map(self, _: Option<usize>) -> Result<Members, ProtobufError> {
         Ok(Members::default())
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Members, ProtobufError> {
         Ok(Members::default())
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeStructVariant, ProtobufError> {
-        not_an_object()
     }
 }

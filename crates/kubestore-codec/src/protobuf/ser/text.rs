@@ -5,7 +5,10 @@ use serde::{
     ser::{self, Impossible},
 };
 
-use crate::protobuf::error::{Problem, ProtobufError};
+use crate::{
+    protobuf::error::{Problem, ProtobufError},
+    refuse::refuse_parts,
+};
 
 /// Takes one text and does something with it. Numbers are text here, as they are as keys in JSON.
 pub(super) struct TextSerializer<F>(pub(super) F);
@@ -32,6 +35,8 @@ impl<R, F: FnOnce(&str) -> R> ser::Serializer for TextSerializer<F> {
     type SerializeMap = Impossible<R, ProtobufError>;
     type SerializeStruct = Impossible<R, ProtobufError>;
     type SerializeStructVariant = Impossible<R, ProtobufError>;
+
+    refuse_parts!(R, ProtobufError, not_text);
 
     integers! {
         serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_u8(u8) serialize_u16(u16)
@@ -90,57 +95,11 @@ impl<R, F: FnOnce(&str) -> R> ser::Serializer for TextSerializer<F> {
         not_text()
     }
 
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: &T,
-    ) -> Result<R, ProtobufError> {
-        not_text()
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, ProtobufError> {
-        not_text()
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, ProtobufError> {
-        not_text()
-    }
-
-    fn serialize_tuple_struct(
-        self,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeTupleStruct, ProtobufError> {
-        not_text()
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeTupleVariant, ProtobufError> {
-        not_text()
-    }
-
     fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, ProtobufError> {
         not_text()
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, ProtobufError> {
-        not_text()
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self::SerializeStructVariant, ProtobufError> {
         not_text()
     }
 }
